@@ -1,0 +1,132 @@
+"""What every column must satisfy; each check names the first offending row."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.errors import DataError, RowError
+
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+
+def plain_ids(ids: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Return ids as Python objects, so that NumPy's scalars do not travel into outputs."""
+    return tuple(ids.tolist() if isinstance(ids, np.ndarray) else ids)
+
+
+def read_only[Scalar: np.generic](array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """Return the array itself if nobody can write to it, else a locked copy."""
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def floats(values: npt.ArrayLike, what: str, dimensions: int) -> Floats:
+    """Return a read-only, row-major float64 array of the right number of dimensions."""
+    try:
+        array = np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must be numbers in rows of equal length") from None
+    if array.ndim != dimensions:
+        raise DataError(f"{what} must have {dimensions} dimension(s), not {array.ndim}")
+    return read_only(array)
+
+
+def codes(values: npt.ArrayLike, limit: int, what: str) -> Codes:
+    """Return read-only int32 codes, all within 0..limit-1."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"the {what} codes must have one dimension, not {array.ndim}")
+    if array.size and array.dtype.kind not in "iu":
+        raise DataError(f"the {what} codes must be integers, not {array.dtype}")
+    row = first_true((array < 0) | (array >= limit)) if array.size else None
+    if row is not None:
+        raise RowError(f"the {what} code {array[row]} is outside 0..{limit - 1}", row)
+    return read_only(np.ascontiguousarray(array, dtype=np.int32))
+
+
+def responses(values: npt.ArrayLike) -> npt.NDArray[np.int8]:
+    """Return read-only responses, all of them -1, 0 or 1."""
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iuf"):
+        raise DataError(
+            "the responses must be one column of numbers: "
+            "-1 (left preferred), 1 (right preferred) or 0 (tie)"
+        )
+    row = first_true(~np.isin(array, (-1, 0, 1)))
+    if row is not None:
+        raise RowError(
+            f"the response {array[row]} is none of "
+            "-1 (left preferred), 1 (right preferred), 0 (tie)",
+            row,
+        )
+    return read_only(array.astype(np.int8))
+
+
+def two_different_items(left: Codes, right: Codes, ids: Sequence[Hashable]) -> None:
+    """Refuse an item compared with itself."""
+    row = first_true(left == right)
+    if row is not None:
+        raise RowError(
+            f"the item {ids[left[row]]!r} is compared with itself; correct or remove the row", row
+        )
+
+
+def usable_weights(weight: Floats) -> None:
+    """Refuse weights that are not finite, negative, or all zero."""
+    row = first_true(~np.isfinite(weight))
+    if row is not None:
+        raise RowError(f"the weight is {weight[row]}; give a finite number, 0 or more", row)
+    row = first_true(weight < 0)
+    if row is not None:
+        raise RowError(f"the weight {weight[row]:g} is negative; give 0 or more", row)
+    if not weight.any():
+        raise DataError("all weights are zero; at least one answer must count")
+
+
+def all_finite(features: Floats, ids: Sequence[Hashable], names: Sequence[str]) -> None:
+    """Refuse NaN and infinity among the features."""
+    bad = first_true(~np.isfinite(features).ravel())
+    if bad is not None:
+        row, column = divmod(bad, features.shape[1])
+        raise RowError(
+            f"the item {ids[row]!r} has {features[row, column]} in the column "
+            f"{names[column]!r}; give a finite number",
+            row,
+        )
+
+
+def distinct(names: Sequence[Hashable], what: str) -> None:
+    """Refuse repeated or unhashable names."""
+    try:
+        if len(set(names)) == len(names):
+            return
+    except TypeError:
+        raise DataError(
+            f"{what} ids must be hashable (text, numbers, tuples), not lists or arrays"
+        ) from None
+    first: dict[Hashable, int] = {}
+    for row, name in enumerate(names):
+        if name in first:
+            raise RowError(
+                f"{what} {name!r} is given twice; keep one, or rename one", first[name], row
+            )
+        first[name] = row
+
+
+def same_length(found: int, needed: int, what: str, other: str) -> None:
+    """Refuse columns of different lengths."""
+    if found != needed:
+        raise DataError(f"there are {found} {what} but {needed} {other}; give one for each")
+
+
+def first_true(mask: npt.NDArray[Any]) -> int | None:
+    """Return the position of the first true value, if there is one."""
+    position = int(mask.argmax()) if mask.size else 0
+    return position if mask.size and mask[position] else None

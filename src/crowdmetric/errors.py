@@ -1,0 +1,182 @@
+"""Every exception the package raises, and the wording they share.
+
+A message is one sentence that says where (file and line, row or column), what, and the remedy.
+Rows are counted from 1, as a person counts them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable
+
+__all__ = [
+    "CrowdMetricError",
+    "DataError",
+    "MissingExtraError",
+    "ModelFileError",
+    "OutputError",
+    "RowError",
+    "SettingError",
+    "UnknownItemError",
+    "UnknownUserError",
+    "did_you_mean",
+    "numbered",
+]
+
+
+class CrowdMetricError(Exception):
+    """Base of all exceptions of this package.
+
+    Examples
+    --------
+    >>> issubclass(DataError, CrowdMetricError)
+    True
+    """
+
+
+class DataError(CrowdMetricError, ValueError):
+    """Comparisons, items or arrays that cannot be used.
+
+    Examples
+    --------
+    >>> raise DataError("answers.csv: the file is empty")
+    Traceback (most recent call last):
+    crowdmetric.errors.DataError: answers.csv: the file is empty
+    """
+
+
+class RowError(DataError):
+    """A problem in known rows; readers turn the rows into lines of their file.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and what to do about it.
+    *rows : int
+        The rows concerned, counted from 0; the message counts them from 1.
+
+    Examples
+    --------
+    >>> print(RowError("the weight is negative", 5))
+    row 6: the weight is negative
+    """
+
+    def __init__(self, problem: str, *rows: int) -> None:
+        super().__init__(problem, *rows)
+        self.problem = problem
+        self.rows = rows
+
+    def __str__(self) -> str:
+        """Return the sentence with its rows in front."""
+        return f"{numbered('row', [row + 1 for row in self.rows])}: {self.problem}"
+
+
+class UnknownItemError(DataError):
+    """An item id that is not among the items.
+
+    Examples
+    --------
+    >>> print(UnknownItemError("there is no item 'rad'"))
+    there is no item 'rad'
+    """
+
+
+class UnknownUserError(DataError):
+    """A user id that the model, or the data, has never seen.
+
+    Examples
+    --------
+    >>> print(UnknownUserError("there is no user 'bob'"))
+    there is no user 'bob'
+    """
+
+
+class SettingError(CrowdMetricError, ValueError):
+    """A setting that makes no sense: a radius, a tolerance, the name of an option.
+
+    Examples
+    --------
+    >>> print(SettingError("the radius must be positive, not -1"))
+    the radius must be positive, not -1
+    """
+
+
+class ModelFileError(CrowdMetricError):
+    """A model file that is damaged, edited, or written by a newer version.
+
+    Examples
+    --------
+    >>> print(ModelFileError("crowd.model: the file is truncated"))
+    crowd.model: the file is truncated
+    """
+
+
+class MissingExtraError(CrowdMetricError, ImportError):
+    """A feature whose optional libraries are not installed.
+
+    Examples
+    --------
+    >>> print(MissingExtraError("plots need: pip install 'crowdmetric[plots]'"))
+    plots need: pip install 'crowdmetric[plots]'
+    """
+
+
+class OutputError(CrowdMetricError, OSError):
+    """A file or folder that cannot be written.
+
+    Examples
+    --------
+    >>> print(OutputError("out: the folder is read-only"))
+    out: the folder is read-only
+    """
+
+
+def numbered(word: str, numbers: Iterable[int]) -> str:
+    """Say which rows or lines are meant.
+
+    Parameters
+    ----------
+    word : str
+        The singular of what is numbered.
+    numbers : iterable of int
+        The numbers, as they are to be read.
+
+    Returns
+    -------
+    str
+        For example ``"row 6"`` or ``"rows 2 and 5"``.
+
+    Examples
+    --------
+    >>> numbered("row", [6]), numbered("line", [2, 5])
+    ('row 6', 'lines 2 and 5')
+    """
+    texts = [str(number) for number in numbers]
+    return f"{word} {texts[0]}" if len(texts) == 1 else f"{word}s {' and '.join(texts)}"
+
+
+def did_you_mean(given: Hashable, known: Iterable[Hashable]) -> str:
+    """End a sentence with the closest known name, if one is close.
+
+    Parameters
+    ----------
+    given : hashable
+        What was asked for.
+    known : iterable of hashable
+        What there is.
+
+    Returns
+    -------
+    str
+        ``"; did you mean 'red'?"``, or nothing when no known name is close.
+
+    Examples
+    --------
+    >>> print("there is no item 'rad'" + did_you_mean("rad", ["red", "blue"]))
+    there is no item 'rad'; did you mean 'red'?
+    >>> did_you_mean("xyz", ["red", "blue"])
+    ''
+    """
+    names = {str(name).strip().casefold(): name for name in known}
+    found = difflib.get_close_matches(str(given).strip().casefold(), list(names), n=1)
+    return f"; did you mean {names[found[0]]!r}?" if found else ""
