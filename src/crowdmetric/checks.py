@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,19 +12,45 @@ from crowdmetric.errors import DataError, RowError
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class Locked:
+    """Keeps the arrays of a frozen dataclass read-only when it is copied or unpickled."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the fields, and lock the arrays among them again."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self.__dict__.update(state)
 
 
 def plain_ids(ids: Iterable[Hashable]) -> tuple[Hashable, ...]:
     """Return ids as Python objects, so that NumPy's scalars do not travel into outputs."""
-    return tuple(ids.tolist() if isinstance(ids, np.ndarray) else ids)
+    if isinstance(ids, np.ndarray):
+        return tuple(ids.tolist())
+    return tuple(name.item() if isinstance(name, np.generic) else name for name in ids)
 
 
-def read_only[Scalar: np.generic](array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """Return the array itself if nobody can write to it, else a locked copy."""
-    if array.flags.writeable:
-        array = array.copy()
-        array.flags.writeable = False
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            array = array.copy()
+            array.flags.writeable = False
+            break
+        owner = owner.base
     return array
+
+
+def an_array(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
+    """Return an array, whatever its type; refuse nested lists of unequal lengths."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise DataError(f"{what} must be in rows of equal length") from None
 
 
 def floats(values: npt.ArrayLike, what: str, dimensions: int) -> Floats:
@@ -40,12 +66,15 @@ def floats(values: npt.ArrayLike, what: str, dimensions: int) -> Floats:
 
 def codes(values: npt.ArrayLike, limit: int, what: str) -> Codes:
     """Return read-only int32 codes, all within 0..limit-1."""
-    array = np.asarray(values)
+    array = an_array(values, f"the {what} codes")
     if array.ndim != 1:
         raise DataError(f"the {what} codes must have one dimension, not {array.ndim}")
     if array.size and array.dtype.kind not in "iu":
         raise DataError(f"the {what} codes must be integers, not {array.dtype}")
-    row = first_true((array < 0) | (array >= limit)) if array.size else None
+    row = first_true(array < 0)
+    if row is not None:
+        raise RowError(f"the {what} code {array[row]} is negative; codes count from 0", row)
+    row = first_true(array >= limit)
     if row is not None:
         raise RowError(f"the {what} code {array[row]} is outside 0..{limit - 1}", row)
     return read_only(np.ascontiguousarray(array, dtype=np.int32))
@@ -53,7 +82,7 @@ def codes(values: npt.ArrayLike, limit: int, what: str) -> Codes:
 
 def responses(values: npt.ArrayLike) -> npt.NDArray[np.int8]:
     """Return read-only responses, all of them -1, 0 or 1."""
-    array = np.asarray(values)
+    array = an_array(values, "the responses")
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iuf"):
         raise DataError(
             "the responses must be one column of numbers: "
@@ -67,6 +96,14 @@ def responses(values: npt.ArrayLike) -> npt.NDArray[np.int8]:
             row,
         )
     return read_only(array.astype(np.int8))
+
+
+def times(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return a read-only column of numbers or dates."""
+    array = an_array(values, "the times")
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iufM"):
+        raise DataError("the times must be one column of numbers or of dates (datetime64)")
+    return read_only(array)
 
 
 def two_different_items(left: Codes, right: Codes, ids: Sequence[Hashable]) -> None:
@@ -103,14 +140,18 @@ def all_finite(features: Floats, ids: Sequence[Hashable], names: Sequence[str]) 
 
 
 def distinct(names: Sequence[Hashable], what: str) -> None:
-    """Refuse repeated or unhashable names."""
+    """Refuse missing (None, NaN), repeated or unhashable names."""
     try:
-        if len(set(names)) == len(names):
-            return
+        different = set(names)
     except TypeError:
         raise DataError(
             f"{what} ids must be hashable (text, numbers, tuples), not lists or arrays"
         ) from None
+    if any(is_missing(name) for name in different):
+        row = next(row for row, name in enumerate(names) if is_missing(name))
+        raise RowError(f"{what} id is missing; give every row one", row)
+    if len(different) == len(names):
+        return
     first: dict[Hashable, int] = {}
     for row, name in enumerate(names):
         if name in first:
@@ -118,6 +159,11 @@ def distinct(names: Sequence[Hashable], what: str) -> None:
                 f"{what} {name!r} is given twice; keep one, or rename one", first[name], row
             )
         first[name] = row
+
+
+def is_missing(value: object) -> bool:
+    """Return whether the value stands for nothing: None, NaN or NaT."""
+    return value is None or bool(value != value)
 
 
 def same_length(found: int, needed: int, what: str, other: str) -> None:

@@ -20,7 +20,7 @@ Ties = Literal["half", "drop"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Items:
+class Items(checks.Locked):
     """The things compared: an id and a vector of features each.
 
     Parameters
@@ -47,11 +47,13 @@ class Items:
 
     def __post_init__(self) -> None:
         """Refuse items that no model can be fitted to."""
+        object.__setattr__(self, "ids", checks.plain_ids(self.ids))
+        object.__setattr__(self, "names", tuple(self.names))
         features = checks.floats(self.features, "the features", dimensions=2)
         object.__setattr__(self, "features", features)
         count, dimension = features.shape
         if count < 2:
-            raise DataError(f"a comparison needs at least two items, but {count} was given")
+            raise DataError(f"a comparison needs at least two items, not {count}; add more items")
         if dimension == 0:
             raise DataError("the items have no features; give at least one numeric column")
         checks.same_length(len(self.ids), count, "item ids", "rows of features")
@@ -91,7 +93,7 @@ class Items:
         table = checks.floats(features, "the features", dimensions=2)
         count, dimension = table.shape
         return cls(
-            ids=tuple(range(count)) if ids is None else checks.plain_ids(ids),
+            ids=tuple(range(count) if ids is None else ids),
             features=table,
             names=tuple(f"x{j}" for j in range(dimension)) if names is None else tuple(names),
         )
@@ -143,6 +145,10 @@ class Items:
             return np.array([self._positions[name] for name in wanted], dtype=np.int32)
         except KeyError as error:
             missing: Hashable = error.args[0]
+        except TypeError:
+            raise DataError(
+                "item ids must be hashable (text, numbers, tuples), not lists or arrays"
+            ) from None
         raise UnknownItemError(
             f"there is no item {missing!r} among the {len(self)} items"
             + did_you_mean(missing, self.ids)
@@ -176,7 +182,7 @@ class Items:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparisons:
+class Comparisons(checks.Locked):
     """Answers to "left or right?", one per row, as codes into users and items.
 
     Parameters
@@ -211,6 +217,8 @@ class Comparisons:
 
     def __post_init__(self) -> None:
         """Check every row, and keep read-only copies of the columns."""
+        object.__setattr__(self, "users", checks.plain_ids(self.users))
+        object.__setattr__(self, "item_ids", checks.plain_ids(self.item_ids))
         checks.distinct(self.users, "the user")
         checks.distinct(self.item_ids, "the item")
         columns: dict[str, npt.NDArray[Any]] = {
@@ -222,7 +230,7 @@ class Comparisons:
         if self.weight is not None:
             columns["weight"] = checks.floats(self.weight, "the weights", dimensions=1)
         if self.time is not None:
-            columns["time"] = checks.read_only(np.asarray(self.time))
+            columns["time"] = checks.times(self.time)
         for name, column in columns.items():
             checks.same_length(len(column), len(columns["user"]), f"values of {name}", "users")
             object.__setattr__(self, name, column)
@@ -273,19 +281,21 @@ class Comparisons:
         >>> data.users, data.item_ids
         (('ann',), ('x', 'y'))
         """
-        table = np.asarray(triples)
-        if table.ndim != 2 or table.shape[1] != 3:
+        table = checks.an_array(triples, "comparisons")
+        if table.ndim != 2 or table.shape[1] != 3 or table.dtype.kind not in "iu":
             raise DataError(
-                "comparisons must be an array of shape (m, 3) with the columns user, left and "
-                f"right, but its shape is {table.shape}"
+                "comparisons must be an integer array of shape (m, 3) with the columns user, left "
+                f"and right, but it is of type {table.dtype} and shape {table.shape}"
             )
         if not len(table):
             raise DataError("there are no comparisons; give at least one")
+        if users is None:
+            users = range(int(table[:, 0].max()) + 1)
         if item_ids is None:
             item_ids = range(int(table[:, 1:].max()) + 1 if n_items is None else n_items)
         return cls(
-            users=tuple(range(int(table[:, 0].max()) + 1)) if users is None else checks.plain_ids(users),
-            item_ids=checks.plain_ids(item_ids),
+            users=tuple(users),
+            item_ids=tuple(item_ids),
             user=table[:, 0],
             left=table[:, 1],
             right=table[:, 2],
@@ -403,7 +413,7 @@ class Comparisons:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Answers:
+class Answers(checks.Locked):
     """Answers with ties resolved: the form in which solvers read comparisons.
 
     Parameters

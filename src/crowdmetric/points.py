@@ -140,7 +140,8 @@ def outside_range(
     length = np.linalg.norm(pseudo, axis=1)
     share = np.zeros_like(length)
     np.divide(np.linalg.norm(outside, axis=1), length, out=share, where=length > 0)
-    return np.minimum(share, 1.0)
+    clipped: FloatArray = np.minimum(share, 1.0)
+    return clipped
 
 
 def factor(metric: npt.ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> FloatArray:
@@ -177,25 +178,23 @@ def factor(metric: npt.ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Float
     return columns * sign + 0.0
 
 
-def _prior_root(
-    alpha: float | None, prior: npt.ArrayLike | None, dimension: int
-) -> FloatArray:
+def _prior_root(alpha: float | None, prior: npt.ArrayLike | None, dimension: int) -> FloatArray:
     """Return F with F F' = the prior matrix."""
     if prior is None:
         strength = float(dimension if alpha is None else alpha)
         if not (0 < strength < np.inf):
             raise SettingError(
-                f"alpha is {strength:g}: give a number above 0, or use ideal_points for the exact "
-                "pseudo-inverse."
+                f"alpha is {strength:g}; give a number above 0, or use ideal_points for the exact "
+                "pseudo-inverse"
             )
-        return np.sqrt(strength) * np.eye(dimension)
+        root: FloatArray = np.sqrt(strength) * np.eye(dimension)
+        return root
     if alpha is not None:
-        raise SettingError("alpha and prior say the same thing twice: give one of them.")
+        raise SettingError("alpha and prior say the same thing twice; give one of them")
     matrix = np.asarray(prior, dtype=np.float64)
     if matrix.shape != (dimension, dimension):
         raise SettingError(
-            f"The prior has shape {matrix.shape}: it must be {(dimension, dimension)}, "
-            "like the metric."
+            f"the prior has shape {matrix.shape}; give {(dimension, dimension)}, like the metric"
         )
     try:
         return factor(matrix)
@@ -211,13 +210,15 @@ def _checked(
     pseudo = np.asarray(points, dtype=np.float64)
     if pseudo.ndim != 2 or pseudo.shape[1] != metrics.shape[-1]:
         raise DataError(
-            f"The points have shape {pseudo.shape}: give one row per user and "
-            f"{metrics.shape[-1]} columns, like the metric."
+            f"the points have shape {pseudo.shape}; give one row per user and "
+            f"{metrics.shape[-1]} columns, like the metric"
         )
+    if not np.isfinite(pseudo).all():
+        raise DataError("the points hold NaN or infinite numbers; replace them")
     if metrics.ndim == 3 and len(metrics) != len(pseudo):
         raise DataError(
-            f"There are {len(metrics)} metrics for {len(pseudo)} points: give one metric for "
-            "all users, or one for each."
+            f"there are {len(metrics)} metrics for {len(pseudo)} points; give one metric for "
+            "all users, or one for each"
         )
     return metrics, pseudo
 
@@ -229,10 +230,10 @@ def _square(metric: npt.ArrayLike) -> npt.NDArray[np.floating]:
         array = array.astype(np.float64)
     if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2] or array.shape[-1] == 0:
         raise DataError(
-            f"The metric has shape {array.shape}: give a square matrix, or one per user."
+            f"the metric has shape {array.shape}; give a square matrix, or one per user"
         )
     if not np.isfinite(array).all():
-        raise DataError("The metric holds NaN or infinite numbers: replace them.")
+        raise DataError("the metric holds NaN or infinite numbers; replace them")
     return array
 
 
@@ -242,23 +243,21 @@ def _symmetric(metrics: npt.NDArray[np.floating]) -> FloatArray:
     mirror = np.swapaxes(array, -1, -2)
     size = np.abs(array).max(initial=0.0)
     if np.abs(array - mirror).max(initial=0.0) > _SYMMETRY_TOLERANCE * size:
-        raise DataError("The metric is not symmetric: replace it by (M + M') / 2.")
+        raise DataError("the metric is not symmetric; replace it by (M + M') / 2")
     return (array + mirror) / 2
 
 
-def _spectrum(
-    metrics: npt.NDArray[np.floating], tolerance: float
-) -> tuple[FloatArray, FloatArray]:
+def _spectrum(metrics: npt.NDArray[np.floating], tolerance: float) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues, largest first, the negligible ones set to 0, and the vectors as columns."""
     if not 0 <= tolerance < 1:
-        raise SettingError(f"The tolerance is {tolerance:g}: give a number from 0 to below 1.")
+        raise SettingError(f"the tolerance is {tolerance:g}; give a number from 0 to below 1")
     ascending, basis = np.linalg.eigh(_symmetric(metrics))
     values, vectors = ascending[..., ::-1], basis[..., ::-1]
     largest = np.maximum(values[..., :1], 0.0)
     if (values[..., -1:] < -_SYMMETRY_TOLERANCE * np.abs(values).max(axis=-1, keepdims=True)).any():
         raise DataError(
-            f"The metric is not positive semidefinite (it has the eigenvalue {values.min():.3g}): "
-            "set its negative eigenvalues to 0."
+            f"the metric is not positive semidefinite (it has the eigenvalue {values.min():.3g}); "
+            "set its negative eigenvalues to 0"
         )
     rounding = metrics.shape[-1] * float(np.finfo(metrics.dtype).eps)
     cutoff = largest * max(tolerance, rounding)
@@ -275,4 +274,5 @@ def _apply(matrix: FloatArray, points: FloatArray) -> FloatArray:
     """Multiply each row of the points by the matrix, or by its own matrix."""
     if matrix.ndim == 2:
         return points @ matrix.T
-    return np.einsum("kij,kj->ki", matrix, points)
+    each: FloatArray = np.einsum("kij,kj->ki", matrix, points)
+    return each

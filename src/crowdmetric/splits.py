@@ -204,16 +204,16 @@ def _deal(questions: _Questions, n_folds: int) -> npt.NDArray[np.int64]:
     loads L is to take the first g of the slots that open at levels L_f, L_f + size, ...
     """
     _, user = np.unique(questions.user, return_inverse=True)
-    rows = np.bincount(user, questions.size).astype(np.int64)
+    asked = np.bincount(user)
     # Where a user's folds are level, go on where the user before stopped: the folds stay even
-    # over the whole crowd too.
-    first_fold = (np.cumsum(rows) - rows) % n_folds
+    # over the whole crowd too, and none stays empty.
+    first_fold = (np.cumsum(asked) - asked) % n_folds
     turn = (np.arange(n_folds) - first_fold[:, None]) % n_folds
-    load = np.zeros((len(rows), n_folds), dtype=np.int64)
+    load = np.zeros((len(asked), n_folds), dtype=np.int64)
     fold = np.empty(len(user), dtype=np.int64)
     for size in np.unique(questions.size)[::-1]:
         chosen = np.flatnonzero(questions.size == size)
-        wanted = np.bincount(user[chosen], minlength=len(rows))
+        wanted = np.bincount(user[chosen], minlength=len(asked))
         # Below this common level there are at least as many slots as questions.
         level = -(-(load.sum(axis=1) + wanted * size) // n_folds)
         slots = np.maximum(0, -((load - level[:, None]) // size)) * (wanted > 0)[:, None]
@@ -236,4 +236,5 @@ def _first_slots(
     user = cell // n_folds
     order = np.lexsort((turn.ravel()[cell], load.ravel()[cell] + size * nth, user))
     place = np.arange(len(cell)) - np.searchsorted(user, user)  # `user` is sorted already
-    return (cell % n_folds)[order[place < wanted[user]]]
+    chosen: npt.NDArray[np.int64] = (cell % n_folds)[order[place < wanted[user]]]
+    return chosen

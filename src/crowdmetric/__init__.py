@@ -1,0 +1,1 @@
+"""One metric for a crowd, and an ideal point for each person, from paired comparisons."""

@@ -1,0 +1,125 @@
+"""What a model is made of, and the checks that its parts belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from crowdmetric import checks
+from crowdmetric.certificate import Certificate
+from crowdmetric.checks import Codes, Floats
+from crowdmetric.comparisons import Items
+from crowdmetric.errors import DataError
+from crowdmetric.features import FeatureMap
+from crowdmetric.losses import Loss
+from crowdmetric.model import lookup
+from crowdmetric.regions import Region
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """Users who were fitted after the others, with the metric held fixed.
+
+    Parameters
+    ----------
+    users : tuple of hashable
+        Their ids, which are also among the model's.
+    certificate : Certificate
+        How near their risk is to the least possible with this metric.
+
+    Examples
+    --------
+    >>> from crowdmetric.model import example
+    >>> example().additions
+    ()
+    """
+
+    users: tuple[Hashable, ...]
+    certificate: Certificate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parts(checks.Locked):
+    """The parts of a model; `crowdmetric.model.Model` says what they mean."""
+
+    metric: Floats
+    points: Floats
+    users: tuple[Hashable, ...]
+    items: Items
+    features: FeatureMap
+    loss: Loss
+    region: Region
+    certificate: Certificate
+    additions: tuple[Addition, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Keep read-only arrays, and refuse shapes that do not belong together."""
+        object.__setattr__(self, "users", checks.plain_ids(self.users))
+        for name in ("metric", "points"):
+            array = np.asarray(getattr(self, name))
+            if array.dtype.kind != "f" or not np.isfinite(array).all():
+                raise DataError(f"the {name} of a model must be finite floating-point numbers")
+            object.__setattr__(self, name, checks.read_only(np.asarray(array, order="C")))
+        shape, count = self.points.shape, len(self.users)
+        if len(shape) != 2 or shape[0] != count or not count:
+            raise DataError(
+                f"the points have shape {shape} for {count} users; give one row for each user"
+            )
+        square = (shape[1], shape[1])
+        if self.metric.shape not in (square, (count, *square)):
+            raise DataError(
+                f"the metric has shape {self.metric.shape}; give {square} for all users or "
+                f"{(count, *square)} with one for each"
+            )
+        checks.distinct(self.users, "the user")
+
+    @property
+    def dimension(self) -> int:
+        """Number of features after the feature map.
+
+        Examples
+        --------
+        >>> from crowdmetric.model import example
+        >>> example().dimension
+        2
+        """
+        return int(self.metric.shape[-1])
+
+    @cached_property
+    def x(self) -> Floats:
+        """The model's items after the feature map: what the scores are computed from.
+
+        Examples
+        --------
+        >>> from crowdmetric.model import example
+        >>> example().x.shape
+        (3, 2)
+        """
+        return self._mapped(self.items)
+
+    @cached_property
+    def _positions(self) -> dict[Hashable, int]:
+        """Map each user id to its row, built on first use."""
+        return {name: code for code, name in enumerate(self.users)}
+
+    def _user_codes(self, ids: Iterable[Hashable]) -> Codes:
+        """Return the rows of users."""
+        return lookup.user_codes(ids, self._positions)
+
+    def _features_of(self, items: Items | None) -> Floats:
+        """Return what the scores of the items are computed from."""
+        return self.x if items is None else self._mapped(items)
+
+    def _mapped(self, items: Items) -> Floats:
+        """Return the features of the items, in the model's order, after the feature map."""
+        raw = lookup.aligned_features(items, self.items.names)
+        x = np.asarray(self.features.transform(raw), dtype=np.float64)
+        if x.shape != (len(items), self.dimension):
+            raise DataError(
+                f"the feature map gives shape {x.shape} where the metric needs "
+                f"{(len(items), self.dimension)}; fit the map and the metric on the same items"
+            )
+        return checks.read_only(x)

@@ -1,0 +1,10 @@
+"""Files and data frames in, checked items and comparisons out; and tables back to files.
+
+Every refusal is one sentence that names the file, the line (or row, or column) and the remedy.
+Lines are counted as a text editor shows them, so that the header of a CSV file is line 1.
+"""
+
+from crowdmetric.readers.tables import read_comparisons, read_items, read_pairs
+from crowdmetric.readers.writing import write_table
+
+__all__ = ["read_comparisons", "read_items", "read_pairs", "write_table"]

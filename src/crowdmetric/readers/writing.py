@@ -1,0 +1,153 @@
+"""Tables to files: whole, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.csv
+import pyarrow.parquet
+
+from crowdmetric.errors import OutputError
+from crowdmetric.readers.table import as_column
+
+__all__ = ["write_table"]
+
+Values: TypeAlias = Sequence[Any] | npt.NDArray[Any]
+
+
+def write_table(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> None:
+    """Write columns to a file whose ending says the format.
+
+    Parameters
+    ----------
+    path : path
+        A file ending in .csv, .tsv, .parquet, .pq, .jsonl, .ndjson, .arrow or .feather. It is
+        replaced if it is there, and left as it was if writing fails.
+    columns : mapping of str to array-like
+        Columns of equal length by name. Where one type cannot hold all values of a column (ids
+        such as 1 and "red"), they are written as text.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "answers.csv"
+    ...     write_table(file, {"user": ["ann"], "winner": ["red"], "loser": ["blue"]})
+    ...     print(file.read_text())
+    user,winner,loser
+    ann,red,blue
+    """
+    target = Path(path)
+    writer = _WRITERS.get(target.suffix.lower())
+    if writer is None:
+        raise OutputError(
+            f"{target}: the ending {target.suffix!r} says no known format; use one of "
+            f"{', '.join(_WRITERS)}"
+        )
+    table = pa.table({name: _column(values) for name, values in columns.items()})
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            writer(table, file)
+        os.replace(unfinished, target)
+    except OSError as error:
+        raise OutputError(
+            f"{target}: the file cannot be written ({error.strerror or error}); choose a folder "
+            "that exists and that you may write to"
+        ) from error
+    finally:
+        _remove(unfinished)
+
+
+def _remove(unfinished: Path) -> None:
+    """Remove what is left of a file that could not be finished."""
+    with contextlib.suppress(OSError):
+        unfinished.unlink()
+
+
+def _column(values: Values) -> pa.Array:
+    """Return the values as a column of one type: text if no other holds them all."""
+    array = values if isinstance(values, np.ndarray) else None
+    if array is not None and array.dtype != object:
+        return pa.array(array)
+    column = as_column(list(values) if array is None else array.tolist())
+    if isinstance(column, list):
+        return pa.array([None if cell is None else str(cell) for cell in column])
+    return column
+
+
+def _write_delimited(table: pa.Table, file: Any, delimiter: str) -> None:
+    """Write CSV, with quotes only in a file that needs some."""
+    header = io.StringIO()
+    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
+    try:
+        body = _rows(table, delimiter, quoting="none")
+    except pa.ArrowInvalid:
+        body = _rows(table, delimiter, quoting="needed")
+    file.write(header.getvalue().encode())
+    file.write(body)
+
+
+def _rows(table: pa.Table, delimiter: str, quoting: str) -> memoryview:
+    """Return the rows as text; Arrow refuses "none" where a cell needs quotes."""
+    body = io.BytesIO()
+    options = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
+    pa.csv.write_csv(table, body, options)
+    return body.getbuffer()
+
+
+def _csv(table: pa.Table, file: Any) -> None:
+    _write_delimited(table, file, ",")
+
+
+def _tsv(table: pa.Table, file: Any) -> None:
+    _write_delimited(table, file, "\t")
+
+
+def _json_lines(table: pa.Table, file: Any) -> None:
+    """Write an object per line; JSON has no NaN or infinity, so they become null."""
+    columns = []
+    for column in table.columns:
+        if pa.types.is_floating(column.type):
+            column = pa.compute.if_else(pa.compute.is_finite(column), column, None)
+        columns.append(column.to_pylist())
+    for row in zip(*columns, strict=True):
+        record = dict(zip(table.column_names, row, strict=True))
+        file.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
+
+
+def _parquet(table: pa.Table, file: Any) -> None:
+    pa.parquet.write_table(table, file)
+
+
+def _arrow(table: pa.Table, file: Any) -> None:
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+_WRITERS: dict[str, Callable[[pa.Table, Any], None]] = {
+    ".csv": _csv,
+    ".tsv": _tsv,
+    ".parquet": _parquet,
+    ".pq": _parquet,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".arrow": _arrow,
+    ".feather": _arrow,
+}

@@ -1,0 +1,128 @@
+"""Feasible points on the way, with their certificates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.certificate import lower_bound
+from crowdmetric.crowd import Crowd
+from crowdmetric.margin_bound import MarginBound
+from crowdmetric.problem import Problem
+from crowdmetric.regions import PSDOnly, SplitRegion
+from crowdmetric.regions.projections import vector_norm
+
+__all__ = ["Assessment", "assess"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """A feasible point of each problem, with its certificate.
+
+    Parameters
+    ----------
+    metric, points : ndarray of shapes (B, d, d) and (B, K / B, d)
+        The feasible points.
+    risk, gap : ndarray of shape (B,)
+        Their risks, and how far they are from the best possible at most.
+    margins : ndarray of shape (m,)
+        z of every answer.
+    slopes, dual, margin_dual, distance
+        What the lower bounds are made of, as in `Certificate`.
+    """
+
+    metric: Floats
+    points: Floats
+    risk: Floats
+    gap: Floats
+    margins: Floats
+    slopes: Floats | None
+    dual: Floats | None
+    margin_dual: Floats | None
+    distance: float | None
+
+    def or_better(self, other: Assessment, crowd: Crowd) -> Assessment:
+        """Keep, for each problem, the point with the smaller gap."""
+        better = other.gap < self.gap
+        if better.all():
+            return other
+        if not better.any():
+            return self
+        of_answer = better[crowd.problem]
+
+        def chosen(name: str, which: npt.NDArray[np.bool_]) -> Any:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is None or isinstance(mine, float):
+                return theirs
+            return np.where(which.reshape((-1,) + (1,) * (mine.ndim - 1)), theirs, mine)
+
+        per_answer = ("margins", "slopes")
+        return Assessment(
+            **{
+                field.name: chosen(field.name, of_answer if field.name in per_answer else better)
+                for field in fields(self)
+            }
+        )
+
+
+def assess(
+    problem: Problem,
+    crowd: Crowd,
+    bound: MarginBound | None,
+    point: tuple[Floats, Floats],
+    slopes: Floats | None,
+    margin_dual: Floats | None,
+    force: Floats | None,
+) -> Assessment:
+    """Make a point feasible and certify it.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+    crowd : Crowd
+        Its answers, in float64.
+    bound : MarginBound or None
+        Its margin bound.
+    point : tuple of ndarray
+        M and V, inside the region's first piece.
+    slopes : ndarray, optional
+        Slopes for the bound; those at the feasible point when not given.
+    margin_dual : ndarray, optional
+        The multiplier of the margin bound.
+    force : ndarray, optional
+        The multiplier of the first piece of a `SplitRegion`, M's part.
+
+    Returns
+    -------
+    Assessment
+        The feasible point.
+    """
+    region, loss = problem.region, problem.loss
+    metric, points = point
+    if isinstance(region, SplitRegion):
+        metric, points = region.repair(metric, points)
+    if bound is not None:
+        metric, points = bound.shrink(metric, points)
+    margins = crowd.margins(metric, points)
+    risk = crowd.mean(loss.value(margins))
+    used = loss.slope(margins) if slopes is None else slopes
+    dual = distance = None
+    if isinstance(region, SplitRegion) and force is not None:
+        pulled = crowd.gradient(used)[0]
+        if margin_dual is not None and bound is not None:
+            pulled = pulled + bound.pull(margin_dual)[0]
+        dual = region.best_dual(-pulled, force)
+    if isinstance(region, PSDOnly):
+        size = np.sqrt(vector_norm(metric, 2) ** 2 + vector_norm(points, 2) ** 2)
+        distance = 2 * float(size.max())
+    duals = {"dual": dual, "margin_dual": margin_dual}
+    lower = lower_bound(crowd, loss, region, used, duals, bound, distance)
+    return Assessment(
+        metric, points, risk, risk - lower, margins, slopes, dual, margin_dual, distance
+    )

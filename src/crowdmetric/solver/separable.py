@@ -1,0 +1,52 @@
+"""Answers that can be explained perfectly, so that a logistic or probit risk has no minimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.crowd import Crowd
+from crowdmetric.solver.assessment import Assessment
+
+__all__ = ["separable"]
+
+
+def separable(crowd: Crowd, found: Assessment) -> npt.NDArray[np.bool_]:
+    """Return for which problems the point at hand shows that there is no best one.
+
+    If all margins of a problem have the right sign, growing M and V together makes every answer
+    cheaper for ever. If the points alone give one user's margins the right sign, growing that
+    user's point does.
+
+    Parameters
+    ----------
+    crowd : Crowd
+        The answers.
+    found : Assessment
+        A feasible point.
+
+    Returns
+    -------
+    ndarray of bool, shape (B,)
+        True is proof; False is not.
+    """
+    counts = crowd.share > 0
+    together = _all_positive(found.margins, crowd.problem, counts, crowd.n_problems)
+    by_points = crowd.exact.margins(np.zeros_like(found.metric), found.points)
+    alone = _all_positive(by_points, crowd.user, counts, crowd.n_users)
+    answered = np.bincount(crowd.user, counts, minlength=crowd.n_users) > 0
+    some_user = (alone & answered).reshape(crowd.n_problems, -1).any(axis=1)
+    result: npt.NDArray[np.bool_] = together | some_user
+    return result
+
+
+def _all_positive(
+    margins: npt.NDArray[np.float64],
+    group: npt.NDArray[np.integer],
+    counts: npt.NDArray[np.bool_],
+    n_groups: int,
+) -> npt.NDArray[np.bool_]:
+    """Return for each group whether all margins that count are positive."""
+    wrong = np.bincount(group, (margins <= 0) & counts, minlength=n_groups)
+    result: npt.NDArray[np.bool_] = wrong == 0
+    return result

@@ -1,0 +1,257 @@
+"""Run a solver until its certificate is good enough, and say plainly when it is not."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.certificate import Certificate, NotConvergedWarning, Status
+from crowdmetric.crowd import Crowd
+from crowdmetric.errors import SettingError
+from crowdmetric.losses import Link
+from crowdmetric.problem import Problem
+from crowdmetric.regions import PSDOnly, Region
+from crowdmetric.solver.assessment import Assessment
+from crowdmetric.solver.batches import batches
+from crowdmetric.solver.progress import Callback, Progress
+from crowdmetric.solver.separable import separable
+from crowdmetric.solver.splitting import Splitting
+
+__all__ = ["Solution", "solve", "solve_path"]
+
+Floats = npt.NDArray[np.float64]
+
+MOST_ITERATIONS = 5000
+_WORST_FIRST: tuple[Status, ...] = ("stopped", "iteration-limit", "separable", "converged")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A feasible point with its certificate.
+
+    Parameters
+    ----------
+    metric : ndarray of shape (d, d) or (K, d, d)
+        The metric, or one for each user.
+    points : ndarray of shape (K, d)
+        The points v_k.
+    certificate : Certificate
+        How good the point is.
+
+    Examples
+    --------
+    >>> from crowdmetric.certificate import Certificate
+    >>> Solution(np.eye(1), np.zeros((2, 1)), Certificate(0, 0, 1, "converged", 1, 0.0)).points
+    array([[0.],
+           [0.]])
+    """
+
+    metric: Floats
+    points: Floats
+    certificate: Certificate
+
+
+def solve(
+    problem: Problem,
+    *,
+    tol: float = 1e-6,
+    max_iterations: int = MOST_ITERATIONS,
+    start: Solution | None = None,
+    threads: int = 1,
+    dtype: npt.DTypeLike = np.float64,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimise the risk over the region, to a certified gap.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise, and where.
+    tol : float
+        The gap at which to stop.
+    max_iterations : int
+        When to give up; the solution then says so, and a warning too.
+    start : Solution, optional
+        Where to start, for example the solution of a similar problem.
+    threads : int
+        How many threads share the loops over answers. The result depends on their number (in
+        the last digits) but on nothing else.
+    dtype : {float64, float32}
+        The precision of the loops; certificates are always computed in float64.
+    callback : callable, optional
+        Called with a `Progress` now and then; stops the solver by returning True.
+
+    Returns
+    -------
+    Solution
+        An exactly feasible point with its certificate.
+    """
+    _check_settings(tol, max_iterations, threads)
+    begun = time.perf_counter()
+    parts = []
+    for batch in batches(problem):
+        crowd = batch.problem.crowd(threads, dtype)
+        splitting = Splitting(batch.problem, crowd, batch.start(start))
+        parts.append(_Part(batch.rows, crowd, *_run(splitting, tol, max_iterations, callback)))
+    return _solution(problem, parts, tol, time.perf_counter() - begun)
+
+
+def solve_path(
+    problem: Problem,
+    regions: Iterable[Region],
+    *,
+    tol: float = 1e-6,
+    max_iterations: int = MOST_ITERATIONS,
+    threads: int = 1,
+    dtype: npt.DTypeLike = np.float64,
+    callback: Callback | None = None,
+) -> Iterator[Solution]:
+    """Solve one problem over several regions in turn, each from where the last one ended.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise; its own region is not used.
+    regions : iterable of Region
+        Of one kind, in an order in which neighbours are alike.
+    tol, max_iterations, threads, dtype, callback
+        As in `solve`.
+
+    Yields
+    ------
+    Solution
+        One for each region, as soon as it is found.
+
+    Examples
+    --------
+    >>> from crowdmetric.comparisons import Comparisons
+    >>> from crowdmetric.losses import Logistic
+    >>> from crowdmetric.regions import NuclearFull
+    >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1]).answers()
+    >>> problem = Problem(answers, np.eye(3), Logistic(), NuclearFull(1.0))
+    >>> path = solve_path(problem, [NuclearFull(1.0), NuclearFull(2.0)])
+    >>> [f"{solution.certificate.risk:.3f}" for solution in path]
+    ['0.208', '0.052']
+    """
+    _check_settings(tol, max_iterations, threads)
+    crowd = problem.crowd(threads, dtype)
+    previous: Splitting | None = None
+    for region in regions:
+        begun = time.perf_counter()
+        part = replace(problem, region=region)
+        splitting = Splitting(part, crowd, previous=previous)
+        rows = np.arange(len(part.answers))
+        found = _Part(rows, crowd, *_run(splitting, tol, max_iterations, callback))
+        previous = splitting
+        yield _solution(part, [found], tol, time.perf_counter() - begun)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What was found for a batch of the problem, whose answers are some rows of all."""
+
+    rows: npt.NDArray[np.intp]
+    crowd: Crowd
+    best: Assessment
+    status: Status
+    iterations: int
+
+
+def _run(
+    splitting: Splitting, tol: float, most: int, callback: Callback | None
+) -> tuple[Assessment, Status, int]:
+    """Iterate until every problem's gap is small enough, or its answers are separable."""
+    begun = time.perf_counter()
+    best = splitting.assess()
+    crowd, problem = splitting.crowd, splitting.problem
+    may_diverge = isinstance(problem.region, PSDOnly) and isinstance(problem.loss, Link)
+    while splitting.iteration < most:
+        splitting.step()
+        if splitting.iteration % _interval(splitting.iteration) and splitting.iteration < most:
+            continue
+        best = best.or_better(splitting.assess(), crowd)
+        apart = separable(crowd, best) if may_diverge else np.zeros(crowd.n_problems, dtype=bool)
+        if ((best.gap <= tol) | apart).all():
+            return best, "separable" if apart.any() else "converged", splitting.iteration
+        if callback is not None:
+            spent = time.perf_counter() - begun
+            risk, gap = float(crowd.problem_shares @ best.risk), float(best.gap.max())
+            if callback(Progress(splitting.iteration, risk, gap, tol, spent)):
+                return best, "stopped", splitting.iteration
+    return best, "iteration-limit", splitting.iteration
+
+
+def _interval(iteration: int) -> int:
+    """Return how often to assess: an assessment costs about two iterations."""
+    return 5 if iteration < 100 else 20
+
+
+def _solution(problem: Problem, parts: list[_Part], tol: float, seconds: float) -> Solution:
+    """Put batches together, and warn if one of them did not converge."""
+    best = [part.best for part in parts]
+    weights = np.concatenate([part.crowd.problem_weights for part in parts])
+    shares = weights / weights.sum()
+    risk = np.concatenate([one.risk for one in best])
+    gap = np.concatenate([one.gap for one in best])
+    metric = np.concatenate([one.metric for one in best])
+    points = np.concatenate([one.points.reshape(-1, metric.shape[-1]) for one in best])
+    statuses = {part.status for part in parts}
+    duals = [one.dual for one in best if one.dual is not None]
+    tables = [one.margin_dual for one in best if one.margin_dual is not None]
+    certificate = Certificate(
+        risk=float(shares @ risk),
+        lower_bound=float(shares @ (risk - gap)),
+        tolerance=tol,
+        status=next(status for status in _WORST_FIRST if status in statuses),
+        iterations=max(part.iterations for part in parts),
+        seconds=seconds,
+        slopes=_slopes(problem, parts),
+        dual=np.concatenate(duals).reshape(metric.shape) if duals else None,
+        margin_dual=np.concatenate([t.reshape(-1, t.shape[-1]) for t in tables])
+        if tables
+        else None,
+        distance=best[0].distance,
+        user_gaps=gap if problem.single else None,
+    )
+    if not certificate.converged:
+        warnings.warn(_complaint(certificate), NotConvergedWarning, stacklevel=3)
+    return Solution(metric if problem.single else metric[0], points, certificate)
+
+
+def _slopes(problem: Problem, parts: list[_Part]) -> Floats | None:
+    """Return the slopes of the bounds in the order of the answers, where they are needed."""
+    slopes = np.empty(len(problem.answers))
+    for part in parts:
+        if part.best.slopes is None:
+            return None
+        slopes[part.rows[part.crowd.order]] = part.best.slopes
+    return slopes
+
+
+def _complaint(certificate: Certificate) -> str:
+    """Say why a solution is not what was asked for."""
+    if certificate.status == "separable":
+        return (
+            "the answers can be explained perfectly, so the risk falls for ever as the metric or "
+            "points grow and there is no best fit; use a region with a radius"
+        )
+    return (
+        f"the solver ended ({certificate.status}) after {certificate.iterations} iterations with a "
+        f"certified gap of {certificate.gap:.1e}, more than the tolerance "
+        f"{certificate.tolerance:.1e}; allow more iterations or a larger tolerance"
+    )
+
+
+def _check_settings(tol: float, max_iterations: int, threads: int) -> None:
+    """Refuse settings that make no sense."""
+    if not tol > 0:
+        raise SettingError(f"the tolerance must be positive, not {tol}")
+    if max_iterations < 1:
+        raise SettingError(f"max_iterations must be at least 1, not {max_iterations}")
+    if threads < 1:
+        raise SettingError(f"threads must be at least 1, not {threads}")

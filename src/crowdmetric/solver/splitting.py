@@ -1,0 +1,265 @@
+"""Over-relaxed splitting with the curvature of the risk and Anderson acceleration.
+
+Each copy holds one part of the problem (`copies`). An iteration takes one quasi-Newton step for
+x = (M, V) on the smooth risk plus rho/2 times the squared distances to the copies, settles the
+copies, and updates their multipliers; the whole is a fixed-point map, which Anderson's method
+extrapolates. The multipliers make the certificate tight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.crowd import Crowd
+from crowdmetric.losses import CurvedLoss, KinkedLoss
+from crowdmetric.margin_bound import MarginBound
+from crowdmetric.problem import Problem
+from crowdmetric.regions import FixedMetric, SplitRegion
+from crowdmetric.solver.anderson import Anderson
+from crowdmetric.solver.assessment import Assessment, assess
+from crowdmetric.solver.copies import (
+    AnswersCopy,
+    Copy,
+    MetricCopy,
+    ScoresCopy,
+    Shape,
+    WholeCopy,
+)
+from crowdmetric.solver.curvature import (
+    Arrow,
+    arrow_fits,
+    joined_features,
+    mean_curvatures,
+)
+from crowdmetric.solver.krylov import conjugate_gradients
+
+__all__ = ["Splitting"]
+
+Floats = npt.NDArray[np.float64]
+
+_RELAXATION = 1.7
+_MEMORY = 8
+_DAMPING = 0.01  # share of rho added to the curvature: a proximal term, no change to the problem
+_FIRST_REFRESH = 6
+_FIRST_REBALANCE = 40
+_UNBALANCED = 5.0
+
+
+class Splitting:
+    """The state of the method on one stack of problems.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise.
+    crowd : Crowd
+        Its answers, in the precision wanted for the iterations.
+    start : tuple of ndarray, optional
+        Metrics and points to start from.
+    previous : Splitting, optional
+        Where to go on from instead: the same problem over another region of the same kind.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        crowd: Crowd,
+        start: tuple[Floats, Floats] | None = None,
+        previous: Splitting | None = None,
+    ) -> None:
+        """Set up the copies at the starting point, with multipliers of zero."""
+        self.problem, self.crowd = problem, crowd
+        region = problem.region
+        self.shape = Shape(crowd.n_problems, crowd.dimension, crowd.users_per_problem)
+        self.bound = MarginBound.of(crowd, region)
+        self._frozen = isinstance(region, FixedMetric)
+        packed = 0 if self._frozen else crowd.dimension * (crowd.dimension + 1) // 2
+        self._dense = arrow_fits(crowd, packed)
+        self._x = np.zeros((crowd.n_problems, self.shape.size))
+        if previous is not None:
+            self._x[:] = previous._x
+        elif start is not None:
+            self._x[:] = self.shape.close(*start)
+        if isinstance(region, FixedMetric):
+            self.shape.open(self._x)[0][:] = region.metric
+        weights = self._weights(crowd.margins(*self.shape.open(self._x)))
+        self._means = mean_curvatures(crowd, weights)
+        relevant = self._means[1:] if self._frozen else self._means
+        self._rho = max(min(relevant), 1e-12)
+        self._answers: AnswersCopy | None = None
+        self._scores: ScoresCopy | None = None
+        self.copies = self._make_copies()
+        if self._dense:
+            self._joined = crowd.reference if self._frozen else joined_features(crowd.reference)
+            self._shared = self._shared_curvature()
+        parts = [copy.look(self._x) for copy in self.copies]
+        if previous is not None:
+            _, multipliers = previous._settle()
+            scale = previous._rho / self._rho
+            parts = [part + scale * u for part, u in zip(parts, multipliers, strict=True)]
+        self._state = np.concatenate([self._x, *parts], axis=1)
+        self._anderson = Anderson(_MEMORY, *self._state.shape)
+        self._refresh(weights)
+        self.iteration = 0
+
+    def _make_copies(self) -> list[Copy]:
+        """Return a copy for each piece of the region, and for a margin bound or a kinked loss."""
+        region, loss = self.problem.region, self.problem.loss
+        pieces = region.pieces if isinstance(region, SplitRegion) else (region,)
+        copies: list[Copy] = [
+            (MetricCopy if getattr(piece, "metric_only", False) else WholeCopy)(self.shape, piece)
+            for piece in pieces
+        ]
+        if self.bound is not None:
+            self._scores = ScoresCopy(self.shape, self.bound)
+            copies.append(self._scores)
+        if isinstance(loss, KinkedLoss):
+            self._answers = AnswersCopy(self.crowd, loss, 1 / np.sqrt(self._rho))
+            copies.append(self._answers)
+        return copies
+
+    def _shared_curvature(self) -> Floats | float:
+        """Return the curvature that the margin bound's copy adds to every user, over rho."""
+        if self._scores is None:
+            return 0.0
+        result: Floats = self._scores.unit**2 * (self._joined.T @ self._joined)
+        return result
+
+    def _weights(self, margins: Floats) -> Floats:
+        """Return (a bound on) the curvature of each answer, times its share."""
+        loss = self.problem.loss
+        if isinstance(loss, KinkedLoss):
+            return self.crowd.share
+        if isinstance(loss, CurvedLoss):
+            return self.crowd.share * loss.curvature(margins)
+        return self.crowd.share * loss.smoothness
+
+    def _refresh(self, weights: Floats) -> None:
+        """Prepare to solve with the curvature at the present point."""
+        if self._answers is not None:
+            weights = weights * (self._rho * self._answers.unit**2)
+        of_metric = sum(isinstance(copy, WholeCopy | MetricCopy) for copy in self.copies)
+        of_points = sum(isinstance(copy, WholeCopy) for copy in self.copies)
+        ridge = (self._rho * (of_metric + _DAMPING), self._rho * (of_points + _DAMPING))
+        if self._dense:
+            shared = self._rho * self._shared
+            self._arrow = Arrow.of(self.crowd, self._joined, weights, ridge, shared)
+        else:
+            self._inner = weights if self._answers is None else np.zeros_like(weights)
+            cut, d = self.shape.metric_size, self.shape.size
+            scale = [1 / (mean + extra) for mean, extra in zip(self._means, ridge, strict=True)]
+            self._scale = np.repeat(scale, [cut, d - cut])
+
+    def _solve(self, flat: Floats) -> Floats:
+        """Return the step that the gradient asks for."""
+        metric, points = self.shape.open(flat)
+        metric[:] = (metric + np.swapaxes(metric, -1, -2)) * 0.5
+        if self._dense:
+            return self.shape.close(*self._arrow.solve(metric, points))
+        if self._frozen:
+            metric[:] = 0.0
+        return conjugate_gradients(self._apply, flat, self._scale)
+
+    def _apply(self, flat: Floats) -> Floats:
+        """Return the curvature of risk, copies and damping, applied to a direction."""
+        metric, points = self.shape.open(flat)
+        along = self.crowd.margins(metric, points) * self._inner
+        result = self.shape.close(*self.crowd.pull(along)) + _DAMPING * self._rho * flat
+        for copy in self.copies:
+            copy.pull(self._rho * copy.look(flat), result)
+        metric, _ = self.shape.open(result)
+        metric[:] = 0.0 if self._frozen else (metric + np.swapaxes(metric, -1, -2)) * 0.5
+        return result
+
+    def step(self) -> None:
+        """Take one iteration."""
+        gradient = self._gradient()
+        settled, multipliers = self._settle()
+        looks = [copy.look(self._x) for copy in self.copies]
+        for copy, look, z, u in zip(self.copies, looks, settled, multipliers, strict=True):
+            copy.pull(self._rho * (look - z + u), gradient)
+        following = self._x - self._solve(gradient)
+        image = [following]
+        for copy, z, u in zip(self.copies, settled, multipliers, strict=True):
+            image.append(_RELAXATION * copy.look(following) + (1 - _RELAXATION) * z + u)
+        self._advance(self._anderson.extrapolate(self._state, np.concatenate(image, axis=1)))
+        self.iteration += 1
+        if self.iteration >= _FIRST_REBALANCE and self.iteration.bit_count() <= 2:
+            self._rebalance(settled)
+
+    def _gradient(self) -> Floats:
+        """Return the gradient of the smooth risk, if the risk is smooth."""
+        if self._answers is not None:
+            return np.zeros_like(self._x)
+        margins = self.crowd.margins(*self.shape.open(self._x))
+        if self.iteration == _FIRST_REFRESH:
+            self._refresh(self._weights(margins))
+        return self.shape.close(*self.crowd.gradient(self.problem.loss.slope(margins)))
+
+    def _advance(self, state: Floats) -> None:
+        """Take over a state, with an exactly symmetric metric."""
+        self._state = state
+        metric, _ = self.shape.open(state)
+        metric[:] = (metric + np.swapaxes(metric, -1, -2)) * 0.5
+        self._x = state[:, : self.shape.size]
+
+    def _settle(self) -> tuple[list[Floats], list[Floats]]:
+        """Return where the copies are, and their multipliers over rho."""
+        settled, multipliers = [], []
+        start = self.shape.size
+        for copy in self.copies:
+            values = self._state[:, start : start + copy.size]
+            start += copy.size
+            settled.append(copy.settle(values, self._rho))
+            multipliers.append(values - settled[-1])
+        return settled, multipliers
+
+    def _rebalance(self, before: list[Floats]) -> None:
+        """Change rho where copies lag behind x, or x behind the copies, by a large factor."""
+        settled, multipliers = self._settle()
+        apart = sum(_square(c.look(self._x) - z) for c, z in zip(self.copies, settled, strict=True))
+        moved = sum(_square(z - old) for z, old in zip(settled, before, strict=True))
+        size = sum(_square(z) for z in settled)
+        force = sum(_square(u) for u in multipliers)
+        ratio = np.sqrt(apart / max(size, 1e-300)) / max(
+            np.sqrt(moved / max(force, 1e-300)), 1e-300
+        )
+        if 1 / _UNBALANCED < ratio < _UNBALANCED:
+            return
+        factor = float(np.clip(np.sqrt(ratio), 1 / _UNBALANCED, _UNBALANCED))
+        self._rho *= factor
+        parts = [z + u / factor for z, u in zip(settled, multipliers, strict=True)]
+        self._state = np.concatenate([self._x, *parts], axis=1)
+        self._x = self._state[:, : self.shape.size]
+        self._anderson.forget()
+        self._refresh(self._weights(self.crowd.margins(*self.shape.open(self._x))))
+
+    def assess(self) -> Assessment:
+        """Return a feasible point near the present one, with its certificate."""
+        settled, multipliers = self._settle()
+        flat = self._x.copy()
+        flat[:, : self.copies[0].size] = settled[0]
+        slopes = margin_dual = None
+        for copy, multiplier in zip(self.copies, multipliers, strict=True):
+            if isinstance(copy, AnswersCopy):
+                slopes = copy.slopes(multiplier, self._rho)
+            elif isinstance(copy, ScoresCopy):
+                margin_dual = self._rho * copy.multiplier(multiplier)
+        force = None
+        if isinstance(self.problem.region, SplitRegion):
+            force, _ = self.shape.open(self._rho * multipliers[0])
+        return assess(
+            self.problem,
+            self.crowd.exact,
+            self.bound,
+            self.shape.open(flat),
+            slopes,
+            margin_dual,
+            force,
+        )
+
+
+def _square(values: Floats) -> float:
+    """Return the sum of squares."""
+    return float(np.vdot(values, values))
