@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from crowdmetric.simulate import Simulation, simulate
+from crowdmetric.simulation import Simulation, simulate
 
 # Derandomised: a run that fails can be repeated, on any machine.
 settings.register_profile("crowdmetric", max_examples=30, deadline=None, derandomize=True)

@@ -14,7 +14,7 @@ from crowdmetric.comparisons import Items
 from crowdmetric.errors import OutputError, SettingError, UnknownUserError
 from crowdmetric.map_layout import layout, place_labels
 from crowdmetric.model import example
-from crowdmetric.simulate import simulate
+from crowdmetric.simulation import simulate
 
 
 def model_of(metric, pseudo, *, items=None, users=None, seed=0):

@@ -75,8 +75,10 @@ def test_integers_in_csv_stay_integers_and_leading_zeros_stay_text(tmp_path):
     assert (data.users, data.item_ids) == ((10, 9), (1, 0, -2))
     data = read_comparisons(write(tmp_path / "x.csv", HEADER + "007,1,2,left\n8,x,1,left\n"))
     assert (data.users, set(data.item_ids)) == (("007", "8"), {"1", "2", "x"})
-    items = read_items(write(tmp_path / "i.csv", "item,x\n3,1\n1,2\n2,3\n"))
-    assert items.ids == (3, 1, 2)
+    items = read_items(write(tmp_path / "i.csv", f"item,x\n3,1\n{10**20},2\n2,3\n"))
+    assert items.ids == (3, 10**20, 2)
+    items = read_items(write(tmp_path / "i.jsonl", '{"item": "3", "x": 1}\n{"item": 4, "x": "2"}'))
+    assert (items.ids, items.features[:, 0].tolist()) == (("3", 4), [1, 2])
 
 
 @pytest.mark.parametrize("ids", [(1, 2, 3), ("1", "2", "3"), (1.0, 2.0, 3.0), ("1", 2, "x")])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdmetric.errors import OutputError, SettingError
-from crowdmetric.simulate import oracle_radii, simulate
+from crowdmetric.simulation import oracle_radii, simulate
 
 SIZES = st.integers(1, 5).flatmap(lambda d: st.tuples(st.just(d), st.integers(1, d)))
 

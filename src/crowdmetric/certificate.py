@@ -113,7 +113,7 @@ def lower_bound(
     slopes: Floats,
     duals: Mapping[str, Floats | None],
     bound: MarginBound | None,
-    distance: float | None = None,
+    distance: float | Floats | None = None,
 ) -> Floats:
     """Return each problem's lower bound from slopes and multipliers.
 
@@ -129,7 +129,7 @@ def lower_bound(
         "dual" and "margin_dual", as in `Certificate`, if known.
     bound : MarginBound or None
         The region's margin bound.
-    distance : float, optional
+    distance : float or ndarray of shape (B,), optional
         How far from zero to compare, for regions without a bound.
 
     Returns

@@ -22,7 +22,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_ndtr, ndtr, xlogy
+from scipy.special import erfcx, expit, log_ndtr, ndtr, xlogy
 
 from crowdmetric.errors import SettingError, did_you_mean
 
@@ -446,8 +446,8 @@ def by_name(name: str, scale: float | None = None) -> Loss:
 
 
 def _density_over_tail(t: Floats) -> Floats:
-    """Return phi(t) / Phi(t) without underflow."""
-    result: Floats = np.exp(-0.5 * t**2 - _LOG_ROOT_TAU - log_ndtr(t))
+    """Return phi(t) / Phi(t), without underflow or cancellation however negative t is."""
+    result: Floats = np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2))
     return result
 
 

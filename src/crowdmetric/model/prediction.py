@@ -159,15 +159,40 @@ class Prediction(Parts):
         >>> example().predict_proba(question).round(3)
         array([[0.047, 0.953]])
         """
+        return self.probabilities(self.margins(comparisons, items))
+
+    def probabilities(self, margins: Floats) -> Floats:
+        """Return how probable either answer is, given the margins.
+
+        Parameters
+        ----------
+        margins : ndarray of shape (m,)
+            From `margins` or `margins_of_codes`.
+
+        Returns
+        -------
+        ndarray of shape (m, 2)
+            The probabilities of left and of right.
+
+        Raises
+        ------
+        SettingError
+            If the loss gives no probabilities.
+
+        Examples
+        --------
+        >>> from crowdmetric.model import example
+        >>> example().probabilities(np.array([0.0]))
+        array([[0.5, 0.5]])
+        """
         loss = self.loss
         if not isinstance(loss, Link):
             raise SettingError(
                 f"the loss {loss.name!r} gives no probabilities; fit with logistic or probit, or "
                 "use the margins"
             )
-        delta = self.margins(comparisons, items)
         # f(-delta) rather than 1 - f(delta), which would round small probabilities of left to 0.
-        return np.column_stack([loss.probability(-delta), loss.probability(delta)])
+        return np.column_stack([loss.probability(-margins), loss.probability(margins)])
 
     def rank_items(
         self,

@@ -21,7 +21,7 @@ __all__ = ["Encoded", "encode", "ids_of", "look_up", "numbers", "responses", "ti
 
 RESPONSES = "left, right, tie (or -1, 1, 0)"
 _WORDS = {"left": -1, "right": 1, "tie": 0}
-_INTEGER = re.compile(r"(0|-?[1-9][0-9]{0,17})")
+_INTEGER = re.compile(r"(0|-?[1-9][0-9]{0,37})")
 _TIME_TYPES = (
     pa.int64(),
     pa.float64(),

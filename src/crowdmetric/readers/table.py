@@ -53,10 +53,12 @@ class Table:
         if missing is None:
             return
         found = list(self.columns)
+        hint = _other_separator(found) or did_you_mean(
+            missing, [name for name in found if name not in names]
+        )
         raise self.error(
             f"the column {missing!r} is missing; the columns must be {expected}, but they are "
-            f"{', '.join(map(repr, found))}"
-            + (_other_separator(found) or did_you_mean(missing, found))
+            f"{', '.join(map(repr, found)) or 'none'}{hint}"
         )
 
 

@@ -223,7 +223,7 @@ class PSDOnly:
         bounded = (largest <= 0) & (vector_norm(points, axes=2) == 0)
         return np.where(bounded, 0.0, np.inf)
 
-    def support_within(self, metric: Floats, points: Floats, distance: float) -> Floats:
+    def support_within(self, metric: Floats, points: Floats, distance: float | Floats) -> Floats:
         """Return the support function of the part of the region up to a distance from zero."""
         positive = np.maximum(np.linalg.eigvalsh(symmetric_part(metric)), 0.0)
         squares = np.einsum("...i,...i->...", positive, positive)

@@ -16,6 +16,6 @@ Examples
 from __future__ import annotations
 
 from crowdmetric.solver.progress import Progress, ProgressLine
-from crowdmetric.solver.solve import Solution, solve, solve_path
+from crowdmetric.solver.solve import Path, Solution, solve
 
-__all__ = ["Progress", "ProgressLine", "Solution", "solve", "solve_path"]
+__all__ = ["Path", "Progress", "ProgressLine", "Solution", "solve"]

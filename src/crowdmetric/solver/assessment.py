@@ -14,6 +14,7 @@ from crowdmetric.margin_bound import MarginBound
 from crowdmetric.problem import Problem
 from crowdmetric.regions import PSDOnly, SplitRegion
 from crowdmetric.regions.projections import vector_norm
+from crowdmetric.solver.curvature import mean_curvatures
 
 __all__ = ["Assessment", "assess"]
 
@@ -33,7 +34,7 @@ class Assessment:
     margins : ndarray of shape (m,)
         z of every answer.
     slopes, dual, margin_dual, distance
-        What the lower bounds are made of, as in `Certificate`.
+        What the lower bounds are made of, as in `Certificate`; one distance for each problem.
     """
 
     metric: Floats
@@ -44,7 +45,7 @@ class Assessment:
     slopes: Floats | None
     dual: Floats | None
     margin_dual: Floats | None
-    distance: float | None
+    distance: Floats | None
 
     def or_better(self, other: Assessment, crowd: Crowd) -> Assessment:
         """Keep, for each problem, the point with the smaller gap."""
@@ -57,7 +58,7 @@ class Assessment:
 
         def chosen(name: str, which: npt.NDArray[np.bool_]) -> Any:
             mine, theirs = getattr(self, name), getattr(other, name)
-            if mine is None or isinstance(mine, float):
+            if mine is None:
                 return theirs
             return np.where(which.reshape((-1,) + (1,) * (mine.ndim - 1)), theirs, mine)
 
@@ -120,9 +121,24 @@ def assess(
         dual = region.best_dual(-pulled, force)
     if isinstance(region, PSDOnly):
         size = np.sqrt(vector_norm(metric, 2) ** 2 + vector_norm(points, 2) ** 2)
-        distance = 2 * float(size.max())
+        distance = 2 * np.maximum(size, _least_distance(problem, crowd))
     duals = {"dual": dual, "margin_dual": margin_dual}
     lower = lower_bound(crowd, loss, region, used, duals, bound, distance)
     return Assessment(
         metric, points, risk, risk - lower, margins, slopes, dual, margin_dual, distance
     )
+
+
+def _least_distance(problem: Problem, crowd: Crowd) -> float:
+    """Return how far from zero margins begin to matter: what lies nearer is no fair comparison.
+
+    That is where a typical margin takes the tangent of the loss at zero down to zero.
+    """
+    zero = np.zeros(1)
+    margin = float(problem.loss.value(zero)[0] / -problem.loss.slope(zero)[0])
+    d = crowd.dimension
+    of_metric, of_points = mean_curvatures(crowd, crowd.share)
+    answered = np.count_nonzero(crowd.problem_weights)
+    numbers = crowd.n_problems * d * (d + 1) / 2, crowd.n_users * d
+    steepness = (of_metric * numbers[0] + of_points * numbers[1]) / answered
+    return margin / float(np.sqrt(max(steepness, np.finfo(np.float64).tiny)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +21,7 @@ from crowdmetric.solver.progress import Callback, Progress
 from crowdmetric.solver.separable import separable
 from crowdmetric.solver.splitting import Splitting
 
-__all__ = ["Solution", "solve", "solve_path"]
+__all__ = ["Path", "Solution", "solve"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -101,31 +100,15 @@ def solve(
     return _solution(problem, parts, tol, time.perf_counter() - begun)
 
 
-def solve_path(
-    problem: Problem,
-    regions: Iterable[Region],
-    *,
-    tol: float = 1e-6,
-    max_iterations: int = MOST_ITERATIONS,
-    threads: int = 1,
-    dtype: npt.DTypeLike = np.float64,
-    callback: Callback | None = None,
-) -> Iterator[Solution]:
-    """Solve one problem over several regions in turn, each from where the last one ended.
+class Path:
+    """One problem over several regions in turn, each solved from where the last one ended.
 
     Parameters
     ----------
     problem : Problem
         What to minimise; its own region is not used.
-    regions : iterable of Region
-        Of one kind, in an order in which neighbours are alike.
     tol, max_iterations, threads, dtype, callback
         As in `solve`.
-
-    Yields
-    ------
-    Solution
-        One for each region, as soon as it is found.
 
     Examples
     --------
@@ -133,22 +116,48 @@ def solve_path(
     >>> from crowdmetric.losses import Logistic
     >>> from crowdmetric.regions import NuclearFull
     >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1]).answers()
-    >>> problem = Problem(answers, np.eye(3), Logistic(), NuclearFull(1.0))
-    >>> path = solve_path(problem, [NuclearFull(1.0), NuclearFull(2.0)])
-    >>> [f"{solution.certificate.risk:.3f}" for solution in path]
+    >>> path = Path(Problem(answers, np.eye(3), Logistic(), NuclearFull(1.0)))
+    >>> [f"{path.solve(NuclearFull(radius)).certificate.risk:.3f}" for radius in (1.0, 2.0)]
     ['0.208', '0.052']
     """
-    _check_settings(tol, max_iterations, threads)
-    crowd = problem.crowd(threads, dtype)
-    previous: Splitting | None = None
-    for region in regions:
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        tol: float = 1e-6,
+        max_iterations: int = MOST_ITERATIONS,
+        threads: int = 1,
+        dtype: npt.DTypeLike = np.float64,
+        callback: Callback | None = None,
+    ) -> None:
+        """Sort the answers once for all regions."""
+        _check_settings(tol, max_iterations, threads)
+        self._problem, self._crowd = problem, problem.crowd(threads, dtype)
+        self._tol, self._most, self._callback = tol, max_iterations, callback
+        self._previous: Splitting | None = None
+
+    def solve(self, region: Region) -> Solution:
+        """Solve over the next region, of the same kind as the ones before.
+
+        Parameters
+        ----------
+        region : Region
+            Best close to the one before.
+
+        Returns
+        -------
+        Solution
+            An exactly feasible point with its certificate.
+        """
         begun = time.perf_counter()
-        part = replace(problem, region=region)
-        splitting = Splitting(part, crowd, previous=previous)
-        rows = np.arange(len(part.answers))
-        found = _Part(rows, crowd, *_run(splitting, tol, max_iterations, callback))
-        previous = splitting
-        yield _solution(part, [found], tol, time.perf_counter() - begun)
+        problem = replace(self._problem, region=region)
+        splitting = Splitting(problem, self._crowd, previous=self._previous)
+        rows = np.arange(len(problem.answers))
+        ran = _run(splitting, self._tol, self._most, self._callback)
+        self._previous = splitting
+        part = _Part(rows, self._crowd, *ran)
+        return _solution(problem, [part], self._tol, time.perf_counter() - begun)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +212,7 @@ def _solution(problem: Problem, parts: list[_Part], tol: float, seconds: float) 
     statuses = {part.status for part in parts}
     duals = [one.dual for one in best if one.dual is not None]
     tables = [one.margin_dual for one in best if one.margin_dual is not None]
+    distances = [one.distance.min() for one in best if one.distance is not None]
     certificate = Certificate(
         risk=float(shares @ risk),
         lower_bound=float(shares @ (risk - gap)),
@@ -215,7 +225,7 @@ def _solution(problem: Problem, parts: list[_Part], tol: float, seconds: float) 
         margin_dual=np.concatenate([t.reshape(-1, t.shape[-1]) for t in tables])
         if tables
         else None,
-        distance=best[0].distance,
+        distance=float(min(distances)) if distances else None,
         user_gaps=gap if problem.single else None,
     )
     if not certificate.converged:

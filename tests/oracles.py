@@ -1,0 +1,390 @@
+"""Independent answers to what the package computes: general solvers and plain formulas.
+
+Nothing here calls the package's solver, regions, losses or crowd: a region or a loss is only asked
+for its name and its numbers. The models are written for CVXPY, straight from the mathematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cvxpy as cp
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr
+
+from crowdmetric.comparisons import Comparisons
+from crowdmetric.losses import Hinge, Logistic, Loss, Probit, SmoothedHinge, SquaredHinge
+from crowdmetric.problem import Problem
+from crowdmetric.regions import (
+    FixedMetric,
+    FrobeniusMetric,
+    NuclearFull,
+    NuclearMetric,
+    NuclearSplit,
+    PSDOnly,
+    Region,
+)
+
+LOSSES: tuple[Loss, ...] = (
+    Logistic(2.0),
+    Probit(1.5),
+    Hinge(),
+    SquaredHinge(),
+    SmoothedHinge(0.4),
+)
+
+
+def regions(dimension: int, margin_bound: float | None = None) -> tuple[Region, ...]:
+    """Return one region of each kind, with radii that bind on `random_case`."""
+    metric = np.diag(np.linspace(0.5, 0.1, dimension))
+    return (
+        FrobeniusMetric(0.5, 0.7, margin_bound),
+        NuclearMetric(0.5, 0.7, margin_bound),
+        NuclearSplit(0.5, 1.2, margin_bound),
+        NuclearFull(1.2, margin_bound),
+        PSDOnly(margin_bound),
+        FixedMetric(metric, 0.7, margin_bound),
+    )
+
+
+def by_name(thing: Region | Loss) -> str:
+    """Return the name of a region or a loss: the id of a parametrised test."""
+    return thing.name
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A small instance, as plain arrays."""
+
+    features: np.ndarray
+    user: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    sign: np.ndarray
+    weight: np.ndarray
+    n_users: int
+
+    def problem(self, region: Region, loss: Loss, single: bool = False) -> Problem:
+        """Return the instance in the package's terms."""
+        triples = np.column_stack([self.user, self.left, self.right])
+        comparisons = Comparisons.from_arrays(
+            triples,
+            self.sign,
+            self.weight,
+            users=range(self.n_users),
+            item_ids=range(len(self.features)),
+        )
+        return Problem(comparisons.answers(), self.features, loss, region, single)
+
+    def rows(self, which: np.ndarray) -> Case:
+        """Return the instance with some of its answers, in the order asked for."""
+        return replace(
+            self,
+            user=self.user[which],
+            left=self.left[which],
+            right=self.right[which],
+            sign=self.sign[which],
+            weight=self.weight[which],
+        )
+
+    def of_user(self, user: int) -> Case:
+        """Return one user's instance."""
+        mine = self.rows(self.user == user)
+        return replace(mine, user=np.zeros_like(mine.user), n_users=1)
+
+    @property
+    def share(self) -> np.ndarray:
+        """The weights, summing to one."""
+        return self.weight / self.weight.sum()
+
+    def margins(self, metric: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Return y * delta, answer by answer, from the definition of the scores."""
+
+        def score(k: int, i: int) -> float:
+            x = self.features[i]
+            return float(x @ metric @ x + points[k] @ x)
+
+        answers = zip(self.user, self.left, self.right, self.sign, strict=True)
+        return np.array([y * (score(k, i) - score(k, j)) for k, i, j, y in answers])
+
+    def scores(self, metric: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Return the scores of all items for all users."""
+        return np.array(
+            [[x @ metric @ x + v @ x for x in self.features] for v in points], dtype=float
+        )
+
+    def gradient(self, forces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return sum_t forces_t y_t d(delta_t)/d(M, V), answer by answer."""
+        d = self.features.shape[1]
+        metric, points = np.zeros((d, d)), np.zeros((self.n_users, d))
+        for t, force in enumerate(forces * self.sign):
+            a, b = self.features[self.left[t]], self.features[self.right[t]]
+            metric += force * (np.outer(a, a) - np.outer(b, b))
+            points[self.user[t]] += force * (a - b)
+        return metric, points
+
+
+def random_case(
+    seed: int,
+    dimension: int = 2,
+    n_users: int = 3,
+    n_items: int = 7,
+    n_answers: int = 36,
+    noise: float = 0.4,
+) -> Case:
+    """Return answers of a random crowd with a low-rank metric, in random order."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(n_items, dimension))
+    axis = rng.normal(size=dimension)
+    metric = np.outer(axis, axis)
+    points = rng.normal(size=(n_users, dimension))
+    left = rng.integers(n_items, size=n_answers)
+    right = (left + rng.integers(1, n_items, size=n_answers)) % n_items
+    user = rng.permutation(np.arange(n_answers) % n_users)
+    case = Case(
+        features, user, left, right, np.ones(n_answers), rng.uniform(0.5, 2, n_answers), n_users
+    )
+    sign = np.where(case.margins(metric, points) > 0, 1.0, -1.0)
+    sign *= np.where(rng.random(n_answers) < noise, -1.0, 1.0)
+    return replace(case, sign=sign)
+
+
+# Losses, in plain formulas
+
+
+def loss_value(loss: Loss, z: np.ndarray) -> np.ndarray:
+    """Return the loss from its definition."""
+    short = np.maximum(1 - z, 0)
+    match loss:
+        case Logistic():
+            return np.logaddexp(0, -loss.scale * z)
+        case Probit():
+            return -log_ndtr(loss.scale * z)
+        case Hinge():
+            return short
+        case SquaredHinge():
+            return short**2
+        case SmoothedHinge():
+            h = loss.width
+            return np.where(short < h, short**2 / (2 * h), short - h / 2)
+    raise AssertionError(loss)
+
+
+def conjugate(loss: Loss, slopes: np.ndarray) -> np.ndarray:
+    """Return sup_z slope * z - loss(z), by a one-dimensional search for each slope."""
+
+    def one(slope: float) -> float:
+        if slope == 0:
+            return 0.0
+        found = minimize_scalar(
+            lambda z: float(loss_value(loss, np.array(z)) - slope * z),
+            bounds=(-60.0, 60.0),
+            method="bounded",
+            options={"xatol": 1e-11, "maxiter": 1000},
+        )
+        return -float(found.fun)
+
+    return np.array([one(slope) for slope in slopes])
+
+
+def risk(case: Case, loss: Loss, metric: np.ndarray, points: np.ndarray) -> float:
+    """Return R(M, V)."""
+    return float(case.share @ loss_value(loss, case.margins(metric, points)))
+
+
+# Regions, in plain formulas
+
+
+def symmetric(matrix: np.ndarray) -> np.ndarray:
+    """Return (A + A') / 2."""
+    return (matrix + matrix.T) / 2
+
+
+def support(
+    region: Region,
+    metric: np.ndarray,
+    points: np.ndarray,
+    dual: np.ndarray | None = None,
+    distance: float | None = None,
+) -> float:
+    """Return the support function at (metric, points), or the bound that the dual gives."""
+    values = np.linalg.eigvalsh(symmetric(metric))
+    rows = np.linalg.norm(points, axis=1).sum()
+    match region:
+        case FrobeniusMetric():
+            positive = np.linalg.norm(np.maximum(values, 0))
+            return float(region.radius * positive + region.point_radius * rows)
+        case NuclearMetric():
+            return float(region.radius * max(0, values[-1]) + region.point_radius * rows)
+        case NuclearSplit():
+            spectral = np.linalg.norm(points, 2)
+            return float(region.radius * max(0, values[-1]) + region.point_radius * spectral)
+        case NuclearFull():
+            assert dual is not None
+            assert np.linalg.eigvalsh(symmetric(dual))[0] >= -1e-10
+            joined = np.hstack([symmetric(metric) + dual, points.T])
+            return float(region.radius * np.linalg.norm(joined, 2))
+        case PSDOnly():
+            assert distance is not None
+            positive = np.maximum(values, 0)
+            return float(distance * np.sqrt((positive**2).sum() + (points**2).sum()))
+        case FixedMetric():
+            return float((metric * region.metric).sum() + region.point_radius * rows)
+    raise AssertionError(region)
+
+
+def violation(region: Region, metric: np.ndarray, points: np.ndarray) -> float:
+    """Return by how much (M, V) leaves the region, in absolute terms."""
+    nuclear = np.linalg.norm(points, "nuc")
+    rows = np.linalg.norm(points, axis=1).max()
+    cone = max(-np.linalg.eigvalsh(symmetric(metric))[0], np.abs(metric - metric.T).max())
+    match region:
+        case FrobeniusMetric():
+            size = np.linalg.norm(metric) - region.radius
+            return float(max(0, cone, size, rows - region.point_radius))
+        case NuclearMetric():
+            return float(
+                max(0, cone, np.trace(metric) - region.radius, rows - region.point_radius)
+            )
+        case NuclearSplit():
+            return float(
+                max(0, cone, np.trace(metric) - region.radius, nuclear - region.point_radius)
+            )
+        case NuclearFull():
+            joined = np.linalg.norm(np.hstack([metric, points.T]), "nuc")
+            return float(max(0, cone, joined - region.radius))
+        case PSDOnly():
+            return float(max(0, cone))
+        case FixedMetric():
+            return float(max(np.abs(metric - region.metric).max(), rows - region.point_radius, 0))
+    raise AssertionError(region)
+
+
+# CVXPY
+
+
+def solve_tightly(problem: cp.Problem) -> float:
+    """Solve with Clarabel, and insist on an optimum."""
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    assert problem.status == cp.OPTIMAL, problem.status
+    return float(problem.value)
+
+
+def constraints(region: Region, metric: cp.Variable, points: cp.Variable) -> list[cp.Constraint]:
+    """Return what a region demands of (M, V), the margin bound aside."""
+    short_rows = cp.norm(points, 2, axis=1)
+    match region:
+        case FrobeniusMetric():
+            return [cp.norm(metric, "fro") <= region.radius, short_rows <= region.point_radius]
+        case NuclearMetric():
+            return [cp.trace(metric) <= region.radius, short_rows <= region.point_radius]
+        case NuclearSplit():
+            return [
+                cp.trace(metric) <= region.radius,
+                cp.normNuc(points) <= region.point_radius,
+            ]
+        case NuclearFull():
+            return [cp.normNuc(cp.hstack([metric, points.T])) <= region.radius]
+        case PSDOnly():
+            return []
+        case FixedMetric():
+            return [metric == region.metric, short_rows <= region.point_radius]
+    raise AssertionError(region)
+
+
+def variables(region: Region, dimension: int, n_users: int) -> tuple[cp.Variable, cp.Variable]:
+    """Return M, positive semidefinite unless it is given, and V."""
+    square = (dimension, dimension)
+    metric = cp.Variable(square) if isinstance(region, FixedMetric) else cp.Variable(square, PSD=True)
+    return metric, cp.Variable((n_users, dimension))
+
+
+def reference_support(region: Region, metric: np.ndarray, points: np.ndarray) -> float:
+    """Return the largest inner product of (metric, points) with a point of the region."""
+    m, v = variables(region, len(metric), len(points))
+    inner = cp.sum(cp.multiply(metric, m)) + cp.sum(cp.multiply(points, v))
+    return solve_tightly(cp.Problem(cp.Maximize(inner), constraints(region, m, v)))
+
+
+def reference_projection(
+    region: Region, metric: np.ndarray, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the point of the region nearest to (metric, points)."""
+    m, v = variables(region, len(metric), len(points))
+    distance = cp.sum_squares(m - metric) + cp.sum_squares(v - points)
+    solve_tightly(cp.Problem(cp.Minimize(distance), constraints(region, m, v)))
+    return m.value, v.value
+
+
+def reference_risk(case: Case, region: Region, loss: Loss) -> float:
+    """Return the least risk over the region."""
+    count, d = case.features.shape
+    metric, points = variables(region, d, case.n_users)
+    squares = np.einsum("na,nb->nab", case.features, case.features).reshape(count, d * d)
+    of_metric = case.sign[:, None] * (squares[case.left] - squares[case.right])
+    of_points = np.zeros((len(case.sign), case.n_users, d))
+    apart = case.features[case.left] - case.features[case.right]
+    of_points[np.arange(len(apart)), case.user] = case.sign[:, None] * apart
+    flat_points = of_points.reshape(len(apart), -1)
+    z = of_metric @ cp.vec(metric, "C") + flat_points @ cp.vec(points, "C")
+    demands = constraints(region, metric, points)
+    if region.margin_bound is not None:
+        size = cp.reshape(squares @ cp.vec(metric, "C"), (1, count), "C")
+        scores = points @ case.features.T + np.ones((case.n_users, 1)) @ size
+        demands.append(cp.max(scores, axis=1) - cp.min(scores, axis=1) <= region.margin_bound)
+    if isinstance(loss, Probit):
+        return _reference_probit(case, loss, z, demands)
+    return solve_tightly(cp.Problem(cp.Minimize(_objective(case, loss, z)), demands))
+
+
+def _objective(case: Case, loss: Loss, z: cp.Expression) -> cp.Expression:
+    """Return the risk as an expression."""
+    short = 1 - z
+    match loss:
+        case Logistic():
+            return case.share @ cp.logistic(-loss.scale * z)
+        case Hinge():
+            return case.share @ cp.pos(short)
+        case SquaredHinge():
+            return case.share @ cp.square(cp.pos(short))
+        case SmoothedHinge():
+            # Half a Huber function on the right of the corner, nothing on the left.
+            width = loss.width
+            curved = cp.Variable(z.shape)
+            beyond = cp.pos(short - curved)
+            return case.share @ (cp.square(curved) / (2 * width) + beyond)
+    raise AssertionError(loss)
+
+
+def _reference_probit(
+    case: Case, loss: Probit, z: cp.Expression, demands: Sequence[cp.Constraint]
+) -> float:
+    """Return the least probit risk by Newton's method, whose steps are conic programmes.
+
+    CVXPY's own log_normcdf is an approximation.
+    """
+    count = len(case.sign)
+    tilt, root, centre = cp.Parameter(count), cp.Parameter(count, nonneg=True), cp.Parameter(count)
+    model = tilt @ z + cp.sum_squares(cp.multiply(root, z) - centre) / 2
+    newton = cp.Problem(cp.Minimize(model), list(demands))
+    at = np.zeros(count)
+    value = np.inf
+    for _ in range(30):
+        t = loss.scale * at
+        ratio = np.exp(-0.5 * t**2 - log_ndtr(t)) / np.sqrt(2 * np.pi)
+        tilt.value = -case.share * loss.scale * ratio
+        root.value = np.sqrt(case.share * loss.scale**2 * ratio * (ratio + t))
+        centre.value = root.value * at
+        solve_tightly(newton)
+        goal, length = np.asarray(z.value), 1.0
+        following = case.share @ loss_value(loss, goal)
+        while np.isfinite(value) and following > value and length > 1e-3:
+            length /= 2
+            following = case.share @ loss_value(loss, at + length * (goal - at))
+        at = at + length * (goal - at)
+        if abs(value - following) < 1e-10:
+            return float(min(value, following))
+        value = following
+    raise AssertionError("Newton's method did not converge")
