@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from crowdmetric.certificate import Certificate
 from crowdmetric.comparisons import Comparisons, Items, Ties
-from crowdmetric.errors import SettingError, UnknownUserError
-from crowdmetric.estimator.inputs import as_comparisons, as_items, as_triples
+from crowdmetric.estimator.answering import Answering
+from crowdmetric.estimator.inputs import as_comparisons, as_items, as_loss, as_region
 from crowdmetric.features import FeatureMap, feature_map
-from crowdmetric.losses import Logistic, Loss
+from crowdmetric.losses import Loss
 from crowdmetric.model import Model
 from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
 from crowdmetric.solver import ProgressLine, Solution, solve
-from crowdmetric.solver.progress import Callback
+from crowdmetric.solver.progress import Callback, Progress
 from crowdmetric.solver.solve import MOST_ITERATIONS
 
 __all__ = ["CrowdMetric"]
@@ -28,7 +28,7 @@ __all__ = ["CrowdMetric"]
 Floats = npt.NDArray[np.float64]
 
 
-class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CrowdMetric(Answering, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learn a metric that a crowd shares, and an ideal point for each user, over a region.
 
     Parameters
@@ -38,8 +38,8 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     region : Region
         Where the metric and the points may live, for example ``regions.NuclearFull(10.0)``. To
         have the radius chosen, use `CrowdMetricCV`.
-    loss : Loss, optional
-        What an answer costs; ``losses.Logistic()`` when not given.
+    loss : Loss or str, optional
+        What an answer costs, or the name of it; ``losses.Logistic()`` when not given.
     features : {"raw", "center", "standardize", "unit-ball"} or FeatureMap
         What is done to the features first; fitted to the items and kept in the model.
     ties : {"half", "drop"}
@@ -48,7 +48,7 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Fit each user alone, with a metric of their own.
     users : int or sequence of hashable, optional
         How many users there are, or their ids in the order of their numbers; needed only where
-        the last ones may have no answers.
+        the last ones may have no answers. Comparisons hold their own.
     tol : float
         The certified gap at which to stop.
     max_iterations : int
@@ -62,7 +62,7 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     progress : bool
         Show a line of progress on standard error.
     callback : callable, optional
-        Called with a `Progress` now and then; stops the fit by returning True.
+        Called with a `Progress` now and then; stops the fit by returning True, with a warning.
 
     Attributes
     ----------
@@ -76,6 +76,8 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How good the fit is.
     model_ : Model
         All of it, with ids: what to save, and to ask everything else.
+    classes_ : ndarray
+        The answers that are predicted, -1 (left) and 1 (right).
 
     Examples
     --------
@@ -92,7 +94,7 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         items: Items | npt.ArrayLike | None = None,
         region: Region | None = None,
-        loss: Loss | None = None,
+        loss: Loss | str | None = None,
         *,
         features: str | FeatureMap = "raw",
         ties: Ties = "half",
@@ -133,165 +135,54 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         T : array-like of int, shape (m, 3), or Comparisons
-            User, left item and right item of each comparison, as row numbers.
+            User, left item and right item of each comparison, as row numbers; the items of
+            Comparisons are matched by their ids.
         y : array-like of shape (m,), optional
             -1: left preferred; 1: right preferred; 0: a tie. Comparisons hold their own.
         sample_weight : array-like of shape (m,), optional
-            How much each answer counts.
+            How much each answer counts; takes the place of the weights of Comparisons.
 
         Returns
         -------
         CrowdMetric
             The estimator itself.
+
+        Examples
+        --------
+        >>> from crowdmetric.regions import NuclearFull
+        >>> fit = CrowdMetric(np.eye(3), NuclearFull(1.0)).fit([[0, 0, 1], [1, 1, 2]], [-1, 1])
+        >>> fit.points_.shape
+        (2, 3)
         """
-        if self.region is None:
-            raise SettingError(
-                "the estimator has no region: give region=..., for example "
-                "regions.NuclearFull(10.0), or use CrowdMetricCV to have the radius chosen"
-            )
-        problem, items, mapped, users = self._problem(T, y, sample_weight, self.region)
-        self._solve(problem, items, mapped, users)
+        region = as_region(self.region)
+        data = self._read(T, y, sample_weight)
+        self._solve(data, self._problem(data, region))
         return self
 
-    def decision_function(self, T: Comparisons | npt.ArrayLike) -> Floats:
-        """Return the margins: the left item's score less the right one's.
-
-        Parameters
-        ----------
-        T : array-like of int, shape (m, 3), or Comparisons
-            User, left item and right item, as row numbers.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Negative where left is predicted.
-        """
-        check_is_fitted(self)
-        if isinstance(T, Comparisons):
-            return self.model_.margins(T)
-        triples = as_triples(T)
-        known = len(self.model_.users)
-        if len(triples) and not 0 <= triples[:, 0].min() <= triples[:, 0].max() < known:
-            raise UnknownUserError(
-                f"the user {triples[:, 0].max()} is outside 0..{known - 1}: the fit never saw this "
-                "user; give the estimator users=... with the number of all users"
-            )
-        return self.model_.margins_of_codes(triples)
-
-    def predict(self, T: Comparisons | npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return -1 where the left item is predicted to be preferred, else 1.
-
-        Parameters
-        ----------
-        T : array-like of int, shape (m, 3), or Comparisons
-            User, left item and right item, as row numbers.
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-            The predictions.
-        """
-        return np.where(self.decision_function(T) < 0, -1, 1)
-
-    def predict_proba(self, T: Comparisons | npt.ArrayLike) -> Floats:
-        """Return the probabilities of left and of right; only for losses that are links.
-
-        Parameters
-        ----------
-        T : array-like of int, shape (m, 3), or Comparisons
-            User, left item and right item, as row numbers.
-
-        Returns
-        -------
-        ndarray of shape (m, 2)
-            In the order of `classes_`, -1 and 1.
-        """
-        check_is_fitted(self)
-        return self.model_.probabilities(self.decision_function(T))
-
-    def score(
-        self,
-        T: Comparisons | npt.ArrayLike,
-        y: npt.ArrayLike | None = None,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> float:
-        """Return the accuracy; a tie counts as half right.
-
-        Parameters
-        ----------
-        T : array-like of int, shape (m, 3), or Comparisons
-            User, left item and right item, as row numbers.
-        y : array-like of shape (m,), optional
-            The responses. Comparisons hold their own.
-        sample_weight : array-like of shape (m,), optional
-            How much each answer counts.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        from crowdmetric.metrics import accuracy
-
-        if isinstance(T, Comparisons):
-            weight = T.weight if sample_weight is None else sample_weight
-            return accuracy(self.decision_function(T), T.response, weight)
-        if y is None:
-            raise SettingError("the responses are missing: give y")
-        return accuracy(self.decision_function(T), y, sample_weight)
-
-    def get_metric(self) -> Callable[[npt.ArrayLike, npt.ArrayLike], float]:
-        """Return the learned distance between two rows of features, as a function.
-
-        Returns
-        -------
-        callable
-            For example for scikit-learn's neighbours; only where the crowd shares a metric.
-        """
-        check_is_fitted(self)
-        if self.single:
-            raise SettingError("every user has a metric of their own: use model_.distances")
-        model = self.model_
-
-        def distance(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
-            pair = model.features.transform(np.stack([np.asarray(one), np.asarray(other)]))
-            step = pair[0] - pair[1]
-            return float(np.sqrt(max(step @ model.metric @ step, 0.0)))
-
-        return distance
-
-    @property
-    def components_(self) -> Floats:
-        """L' with M = L L': distances are Euclidean after multiplying by it."""
-        check_is_fitted(self)
-        return np.swapaxes(self.model_.factor(), -1, -2)
-
-    def _problem(
+    def _read(
         self,
         T: Comparisons | npt.ArrayLike,
         y: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None,
-        region: Region,
-    ) -> tuple[Problem, Items, FeatureMap, tuple[Hashable, ...]]:
-        """Return the problem, the items, the fitted feature map and the user ids."""
+    ) -> Data:
+        """Check what is fitted to, and fit the feature map."""
         items = as_items(self.items)
         comparisons = as_comparisons(T, y, sample_weight, items, self.users)
-        mapped = feature_map(self.features).fit(items.features, items.names)
-        loss = Logistic() if self.loss is None else self.loss
-        problem = Problem(
-            comparisons.answers(self.ties),
-            mapped.transform(items.features),
-            loss,
+        return Data(items, comparisons, feature_map(self.features).fit(items.features, items.names))
+
+    def _problem(self, data: Data, region: Region) -> Problem:
+        """Return what to solve."""
+        return Problem(
+            data.comparisons.answers(self.ties),
+            data.features.transform(data.items.features),
+            as_loss(self.loss),
             region,
             self.single,
         )
-        return problem, items, mapped, comparisons.users
 
-    def _solve(
-        self, problem: Problem, items: Items, mapped: FeatureMap, users: tuple[Hashable, ...]
-    ) -> None:
+    def _solve(self, data: Data, problem: Problem) -> None:
         """Solve, and set the fitted attributes."""
-        line = ProgressLine() if self.progress and self.callback is None else None
+        line = ProgressLine() if self.progress else None
         try:
             solution = solve(
                 problem,
@@ -300,7 +191,7 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 start=self._start(problem) if self.warm_start else None,
                 threads=self.threads,
                 dtype=self.dtype,
-                callback=line or self.callback,
+                callback=_both(line, self.callback) if line else self.callback,
             )
         finally:
             if line is not None:
@@ -309,9 +200,9 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = Model(
             metric=solution.metric,
             points=solution.points,
-            users=users,
-            items=items,
-            features=mapped,
+            users=data.comparisons.users,
+            items=data.items,
+            features=data.features,
             loss=problem.loss,
             region=problem.region,
             certificate=solution.certificate,
@@ -330,3 +221,22 @@ class CrowdMetric(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.metric_.shape != shape or self.points_.shape != (count, d):
             return None
         return Solution(self.metric_, self.points_, self.certificate_)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What is fitted to: checked comparisons of the items, and the fitted feature map."""
+
+    items: Items
+    comparisons: Comparisons
+    features: FeatureMap
+
+
+def _both(line: ProgressLine, callback: Callback | None) -> Callback:
+    """Return a callback that keeps the line and asks the other one whether to stop."""
+
+    def watch(progress: Progress) -> bool | None:
+        line(progress)
+        return None if callback is None else callback(progress)
+
+    return watch

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.model_selection import check_cv
 
-from crowdmetric.certificate import NotConvergedWarning
-from crowdmetric.comparisons import Answers, Comparisons, Items, Ties
+from crowdmetric import checks
+from crowdmetric.comparisons import Comparisons, Items, Ties
 from crowdmetric.errors import SettingError
 from crowdmetric.estimator.base import CrowdMetric
-from crowdmetric.estimator.radii import RegionFamily, family, grid_around, natural_radii
+from crowdmetric.estimator.folds import Folds, Split, answers_of_folds
+from crowdmetric.estimator.radii import Family, Radii, family, grid_around, natural_radii
 from crowdmetric.features import FeatureMap
 from crowdmetric.losses import Loss
 from crowdmetric.problem import Problem
-from crowdmetric.regions import RADII, PSDOnly
-from crowdmetric.solver import Path
+from crowdmetric.regions import PSDOnly, Region
+from crowdmetric.solver import ProgressLine
 from crowdmetric.solver.progress import Callback
 from crowdmetric.solver.solve import MOST_ITERATIONS
 from crowdmetric.splits import PairFolds
 
 __all__ = ["CrowdMetricCV"]
-
-Floats = npt.NDArray[np.float64]
-Radii = tuple[float, ...]
 
 _COARSE = 1e-4  # a gap that moves held-out losses far less than the folds do
 _FACTORS = tuple(2.0**k for k in range(-2, 6))
@@ -39,28 +38,29 @@ class CrowdMetricCV(CrowdMetric):
     """Choose the radius (and the point radius) by K-fold cross-validation, then fit all answers.
 
     The radii tried are multiples of natural units derived from the data: a common factor first,
-    further up for as long as that helps, then each radius on its own. Every fold walks the same
-    path, each fit starting from the one before. The radii with the least held-out loss win.
+    further up or down for as long as that helps, then each radius on its own. Every fold walks the
+    same path, each fit starting from the one before. The radii with the least held-out loss win.
 
     Parameters
     ----------
     items : Items or array-like of shape (n, d)
         The items, one row of features each.
     region : str or callable
-        The name of a region, or a function from radii to a region.
-    loss : Loss, optional
-        What an answer costs; ``losses.Logistic()`` when not given.
+        The name of a region, or a function from radii to a region, which takes as many
+        positional arguments as there are radii. The metric of "fixed" is the identity.
+    loss : Loss or str, optional
+        What an answer costs, or the name of it; ``losses.Logistic()`` when not given.
     radii : sequence, optional
         The radii to try, each a number or a tuple of two, instead of those derived from the data.
     cv : int or splitter
-        How many folds, or a splitter such as `PairFolds`. A question that is asked again, or the
-        other way round, always stays in one fold.
+        How many folds of `PairFolds`, where a question that is asked again, or the other way
+        round, stays in one fold; or another splitter of scikit-learn.
     margin_bound : float, optional
         The gamma of the paper, for a region given by name.
     random_state : int
         Seed of the folds.
     features, ties, single, users, tol, max_iterations, threads, dtype, progress, callback
-        As in `CrowdMetric`.
+        As in `CrowdMetric`; the callback is asked in every fold too.
 
     Attributes
     ----------
@@ -84,8 +84,8 @@ class CrowdMetricCV(CrowdMetric):
     def __init__(
         self,
         items: Items | npt.ArrayLike | None = None,
-        region: str | RegionFamily = "nuclear-full",
-        loss: Loss | None = None,
+        region: str | Callable[..., Region] = "nuclear-full",
+        loss: Loss | str | None = None,
         *,
         radii: Sequence[float | Radii] | None = None,
         cv: Any = 5,
@@ -141,123 +141,81 @@ class CrowdMetricCV(CrowdMetric):
         -------
         CrowdMetricCV
             The estimator itself.
+
+        Examples
+        --------
+        >>> questions = [[0, 0, 1], [0, 1, 2], [0, 2, 0], [0, 1, 3], [0, 3, 2]]
+        >>> chooser = CrowdMetricCV(np.eye(4), radii=[0.5, 1.0], cv=2)
+        >>> chooser.fit(questions, [-1, 1, -1, 1, -1]).cv_results_["radii"]
+        [(0.5,), (1.0,)]
         """
         wanted: Any = self.region
-        unbounded = PSDOnly()  # stands in until the radii are chosen
-        problem, items, mapped, users = self._problem(T, y, sample_weight, unbounded)
+        data = self._read(T, y, sample_weight)
+        # Any region will do until the radii are chosen.
+        problem = self._problem(data, PSDOnly())
         make = family(wanted, problem.features.shape[1], self.margin_bound)
-        folds = self._folds(problem)
-        if self.radii is not None:
-            tried = [_as_tuple(radii) for radii in self.radii]
-            if not tried:
-                raise SettingError("there are no radii to choose from; leave radii out")
-            for radii in tried:
-                folds.try_radii(make, radii)
-        else:
-            count = len(RADII[wanted]) if isinstance(wanted, str) else 1
-            _search(folds, make, natural_radii(problem, make, count))
+        given = None if self.radii is None else [_as_tuple(radii) for radii in self.radii]
+        if given == []:
+            raise SettingError("there are no radii to choose from; leave radii out")
+        line = ProgressLine() if self.progress else None
+        try:
+            folds = self._folds(data.comparisons, problem, make, line)
+            if given is None:
+                _search(folds, natural_radii(problem, make))
+            for radii in given or ():
+                folds.try_radii(radii)
+        finally:
+            if line is not None:
+                line.close()
         self.radius_ = folds.best
         self.cv_results_ = folds.results()
         self.region_ = make(*self.radius_)
-        self._solve(replace(problem, region=self.region_), items, mapped, users)
+        self._solve(data, replace(problem, region=self.region_))
         return self
 
-    def _folds(self, problem: Problem) -> _Folds:
-        """Cut the answers into folds."""
-        splitter = self.cv
-        if isinstance(splitter, int):
-            splitter = PairFolds(splitter, random_state=self.random_state)
-        answers = problem.answers
-        triples = np.column_stack([answers.user, answers.left, answers.right]).astype(np.int64)
-        settings = {
-            "tol": max(self.tol, _COARSE),
-            "max_iterations": self.max_iterations,
-            "threads": self.threads,
-            "dtype": self.dtype,
-        }
-        return _Folds(problem, list(splitter.split(triples, answers.sign)), settings)
+    def _folds(
+        self, comparisons: Comparisons, problem: Problem, make: Family, line: ProgressLine | None
+    ) -> Folds:
+        """Cut the comparisons into folds."""
+        return Folds(
+            problem,
+            answers_of_folds(comparisons, self._splits(comparisons), self.ties),
+            make,
+            line,
+            tol=max(self.tol, _COARSE),
+            max_iterations=self.max_iterations,
+            threads=self.threads,
+            dtype=self.dtype,
+            callback=self.callback,
+        )
+
+    def _splits(self, comparisons: Comparisons) -> list[Split]:
+        """Return the rows to learn from and the rows left out, fold by fold."""
+        codes = (comparisons.user, comparisons.left, comparisons.right)
+        triples = np.column_stack(codes).astype(np.int64)
+        if not isinstance(self.cv, Integral):
+            return list(check_cv(self.cv).split(triples, comparisons.response))
+        try:
+            return list(PairFolds(int(self.cv), random_state=self.random_state).split(triples))
+        except SettingError as error:
+            raise SettingError(f"cv={self.cv}: {error}") from error
 
 
-class _Folds:
-    """The held-out losses of the radii tried so far."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        splits: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
-        settings: dict[str, Any],
-    ) -> None:
-        """Prepare a path for each fold."""
-        self._paths = [
-            Path(replace(problem, answers=_some(problem.answers, train)), **settings)
-            for train, _ in splits
-        ]
-        self._held_out = [
-            replace(problem, answers=_some(problem.answers, test)).crowd() for _, test in splits
-        ]
-        self._loss = problem.loss
-        self.tried: dict[Radii, tuple[Floats, Floats]] = {}
-
-    def try_radii(self, make: RegionFamily, radii: Radii) -> float:
-        """Return the mean held-out loss of some radii."""
-        if radii not in self.tried:
-            region = make(*radii)
-            found = [self._held_out_loss(fold, region) for fold in range(len(self._paths))]
-            losses, accuracies = zip(*found, strict=True)
-            self.tried[radii] = (np.array(losses), np.array(accuracies))
-        return float(self.tried[radii][0].mean())
-
-    def _held_out_loss(self, fold: int, region: Region) -> tuple[float, float]:
-        """Fit one fold, and return loss and accuracy on the answers left out."""
-        with warnings.catch_warnings():
-            # A fold that stops short still ranks the radii; the final fit is what must converge.
-            warnings.simplefilter("ignore", NotConvergedWarning)
-            solution = self._paths[fold].solve(region)
-        crowd = self._held_out[fold]
-        d = crowd.dimension
-        shape = (crowd.n_problems, crowd.users_per_problem, d)
-        margins = crowd.margins(solution.metric.reshape(-1, d, d), solution.points.reshape(shape))
-        shares = crowd.problem_shares
-        right = (margins > 0) + 0.5 * (margins == 0)
-        loss, accuracy = (shares @ crowd.mean(v) for v in (self._loss.value(margins), right))
-        return float(loss), float(accuracy)
-
-    @property
-    def best(self) -> Radii:
-        """The radii with the least mean held-out loss."""
-        return min(self.tried, key=lambda radii: float(self.tried[radii][0].mean()))
-
-    def results(self) -> dict[str, Any]:
-        """Return a table of what was tried."""
-        losses = [found[0] for found in self.tried.values()]
-        return {
-            "radii": list(self.tried),
-            "mean_loss": np.array([loss.mean() for loss in losses]),
-            "std_loss": np.array([loss.std() for loss in losses]),
-            "mean_accuracy": np.array([found[1].mean() for found in self.tried.values()]),
-        }
-
-
-def _search(folds: _Folds, make: RegionFamily, units: Radii) -> None:
-    """Try a common factor, upwards while it helps, then each radius on its own."""
+def _search(folds: Folds, units: Radii) -> None:
+    """Try a common factor, up or down while it helps, then each radius on its own."""
     for radii in grid_around(units, None, _FACTORS):
-        folds.try_radii(make, radii)
+        folds.try_radii(radii)
     for _ in range(_MOST_EXTENSIONS):
-        largest = max(folds.tried)
-        if folds.best != largest:
+        best = folds.best
+        if best not in (min(folds.tried), max(folds.tried)):
             break
-        folds.try_radii(make, tuple(2 * radius for radius in largest))
-    for which in range(len(units)) if len(units) > 1 else [0]:
+        factor = 2.0 if best == max(folds.tried) else 0.5
+        folds.try_radii(tuple(factor * radius for radius in best))
+    for which in range(len(units)):
         for radii in grid_around(folds.best, which, _NEARBY):
-            folds.try_radii(make, radii)
-
-
-def _some(answers: Answers, rows: npt.NDArray[np.intp]) -> Answers:
-    """Return some rows of the answers."""
-    names = ("user", "left", "right", "sign", "weight")
-    return replace(answers, **{name: getattr(answers, name)[rows] for name in names})
+            folds.try_radii(radii)
 
 
 def _as_tuple(radii: float | Radii) -> Radii:
     """Return one radius, or several, as a tuple."""
-    return tuple(float(r) for r in radii) if isinstance(radii, tuple | list) else (float(radii),)
+    return tuple(checks.floats(np.atleast_1d(radii), "the radii", dimensions=1).tolist())

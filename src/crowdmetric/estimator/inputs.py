@@ -1,18 +1,24 @@
-"""From what people pass to estimators to comparisons, items and features."""
+"""From what people pass to estimators to comparisons, items, losses and regions."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from crowdmetric import checks, losses
 from crowdmetric.comparisons import Comparisons, Items
-from crowdmetric.errors import DataError, SettingError
+from crowdmetric.errors import DataError, RowError, SettingError
+from crowdmetric.model.lookup import item_codes
+from crowdmetric.regions import Region
 
-__all__ = ["as_comparisons", "as_items", "as_triples"]
+__all__ = ["as_comparisons", "as_items", "as_loss", "as_region", "as_responses", "as_triples"]
+
+_MOST = 2.0**53  # whole numbers up to here are exact as floats
 
 
 def as_items(items: Items | npt.ArrayLike | None) -> Items:
@@ -40,6 +46,60 @@ def as_items(items: Items | npt.ArrayLike | None) -> Items:
     return items if isinstance(items, Items) else Items.from_arrays(items)
 
 
+def as_loss(loss: losses.Loss | str | None) -> losses.Loss:
+    """Return a loss, the logistic one when none is given.
+
+    Parameters
+    ----------
+    loss : Loss or str, optional
+        What an estimator's `loss` may be.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
+    Examples
+    --------
+    >>> as_loss(None), as_loss("hinge")
+    (Logistic(scale=1.0), Hinge())
+    """
+    if loss is None:
+        return losses.Logistic()
+    if isinstance(loss, str):
+        return losses.by_name(loss)
+    if isinstance(loss, type) or not hasattr(loss, "conjugate"):
+        raise SettingError(f"loss must be a loss such as losses.Hinge(), not {loss!r}")
+    return loss
+
+
+def as_region(region: Region | None) -> Region:
+    """Return the region, or say how to give one.
+
+    Parameters
+    ----------
+    region : Region, optional
+        What the `region` of `CrowdMetric` is.
+
+    Returns
+    -------
+    Region
+        The region.
+
+    Examples
+    --------
+    >>> as_region(None)
+    Traceback (most recent call last):
+    crowdmetric.errors.SettingError: the estimator has no region: give region=...
+    """
+    remedy = "for example regions.NuclearFull(10.0), or use CrowdMetricCV to have the radius chosen"
+    if region is None:
+        raise SettingError(f"the estimator has no region: give region=..., {remedy}")
+    if isinstance(region, type) or not hasattr(region, "project"):
+        raise SettingError(f"{region!r} is no region: give one with its radii, {remedy}")
+    return region
+
+
 def as_triples(triples: Any) -> npt.NDArray[np.int64]:
     """Return an integer array of shape (m, 3), or say what is wrong.
 
@@ -58,15 +118,65 @@ def as_triples(triples: Any) -> npt.NDArray[np.int64]:
     >>> as_triples([[0, 1, 2]])
     array([[0, 1, 2]])
     """
-    table = np.asarray(triples)
+    table = checks.an_array(triples, "comparisons")
     if table.ndim != 2 or table.shape[1] != 3:
         raise DataError(
             "comparisons must be an array of shape (m, 3) with the columns user, left and right, "
             f"but its shape is {table.shape}"
         )
-    if table.dtype.kind not in "iu" and not np.array_equal(table, np.round(table)):
-        raise DataError("the columns user, left and right must hold whole numbers: row numbers")
+    if table.dtype.kind not in "iu":
+        remedy = "give row numbers counted from 0, or Comparisons with the ids"
+        try:
+            table = table.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"the columns user, left and right must hold whole numbers; {remedy}"
+            ) from None
+        whole = (np.abs(table) < _MOST) & (table == np.round(table))
+        row = checks.first_true(~whole.all(axis=1))
+        if row is not None:
+            raise RowError(f"{table[row].tolist()} are not all whole numbers; {remedy}", row)
     return table.astype(np.int64)
+
+
+def as_responses(
+    comparisons: Any, y: npt.ArrayLike | None, weight: npt.ArrayLike | None
+) -> tuple[npt.NDArray[np.int8], npt.ArrayLike | None]:
+    """Return responses and weights: those of Comparisons, or those given beside triples.
+
+    Parameters
+    ----------
+    comparisons : Comparisons or array-like of shape (m, 3)
+        Comparisons hold their responses, and weights too unless others are given.
+    y : array-like of shape (m,), optional
+        -1: left preferred; 1: right preferred; 0: a tie. Not for Comparisons.
+    weight : array-like of shape (m,), optional
+        How much each answer counts.
+
+    Returns
+    -------
+    response : ndarray of int8
+        The responses.
+    weight : array-like or None
+        The weights.
+
+    Examples
+    --------
+    >>> as_responses([[0, 0, 1]], [1], None)
+    (array([1], dtype=int8), None)
+    """
+    if isinstance(comparisons, Comparisons):
+        if y is not None:
+            raise DataError("Comparisons hold their responses: leave y out")
+        return comparisons.response, comparisons.weight if weight is None else weight
+    if y is None:
+        raise DataError("the responses are missing: give y with -1 (left), 1 (right) or 0 (tie)")
+    response, count = checks.responses(y), len(comparisons)
+    if len(response) != count:
+        raise DataError(
+            f"there are {len(response)} responses for {count} comparisons; give one for each"
+        )
+    return response, weight
 
 
 def as_comparisons(
@@ -82,14 +192,12 @@ def as_comparisons(
     ----------
     triples : Comparisons or array-like of shape (m, 3)
         Comparisons are matched by item id; an array holds row numbers.
-    y : array-like of shape (m,), optional
-        -1: left preferred; 1: right preferred; 0: a tie. Not for Comparisons.
-    weight : array-like of shape (m,), optional
-        How much each answer counts.
+    y, weight : array-like of shape (m,), optional
+        As in `as_responses`.
     items : Items
         The items.
     users : int or sequence of hashable, optional
-        How many users there are, or their ids.
+        How many users there are, or their ids; Comparisons hold their own.
 
     Returns
     -------
@@ -103,32 +211,11 @@ def as_comparisons(
     ('a', 'b', 'c')
     """
     if isinstance(triples, Comparisons):
-        return _matched(triples, y, weight, items)
-    if y is None:
-        raise DataError("the responses are missing: give y with -1 (left), 1 (right) or 0 (tie)")
-    table, answers = as_triples(triples), np.asarray(y)
-    if len(answers) != len(table):
-        raise DataError(f"there are {len(answers)} responses for {len(table)} comparisons")
-    if isinstance(users, int):
-        users = range(users)
-    ids: Iterable[Hashable] | None = users
-    return Comparisons.from_arrays(table, answers, weight, users=ids, item_ids=items.ids)
-
-
-def _matched(
-    comparisons: Comparisons, y: object, weight: npt.ArrayLike | None, items: Items
-) -> Comparisons:
-    """Renumber the items of comparisons by their ids."""
-    if y is not None:
-        raise DataError("Comparisons hold their responses: leave y out")
-    if weight is not None:
-        comparisons = replace(comparisons, weight=np.asarray(weight, dtype=np.float64))
-    if comparisons.item_ids == items.ids:
-        return comparisons
-    where = items.codes(comparisons.item_ids)
-    return replace(
-        comparisons,
-        item_ids=items.ids,
-        left=where[comparisons.left],
-        right=where[comparisons.right],
-    )
+        _, counts = as_responses(triples, y, weight)
+        left, right = item_codes(triples, items)
+        kept = None if counts is None else np.asarray(counts)
+        return replace(triples, item_ids=items.ids, left=left, right=right, weight=kept)
+    table = as_triples(triples)
+    response, counts = as_responses(table, y, weight)
+    ids: Iterable[Hashable] | None = range(int(users)) if isinstance(users, Integral) else users  # type: ignore[assignment]
+    return Comparisons.from_arrays(table, response, counts, users=ids, item_ids=items.ids)

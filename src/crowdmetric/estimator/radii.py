@@ -7,41 +7,74 @@ which to try radii.
 
 from __future__ import annotations
 
-import itertools
+import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.errors import DataError, SettingError
+from crowdmetric.errors import DataError, SettingError, did_you_mean
 from crowdmetric.losses import CurvedLoss
 from crowdmetric.problem import Problem
-from crowdmetric.regions import BUILT_IN, RADII, FixedMetric, Region, by_name
+from crowdmetric.regions import RADII, FixedMetric, Region, by_name
 
-__all__ = ["RegionFamily", "family", "natural_radii"]
+__all__ = ["Family", "Radii", "family", "grid_around", "natural_radii"]
 
 Floats = npt.NDArray[np.float64]
-RegionFamily = Callable[..., Region]
+Radii = tuple[float, ...]
 
 _FAR = 1e6  # how far along minus the gradient the projection is as good as the best direction
 
 
-def family(region: str | RegionFamily, dimension: int, margin_bound: float | None) -> RegionFamily:
+@dataclass(frozen=True)
+class Family:
+    """A function from radii to regions of one kind.
+
+    Parameters
+    ----------
+    make : callable
+        The function.
+    count : int
+        How many radii it takes.
+
+    Examples
+    --------
+    >>> Family(lambda radius: FixedMetric(np.eye(2), radius), 1)(1.0, 2.0)
+    Traceback (most recent call last):
+    crowdmetric.errors.SettingError: the region takes 1 radius(es), but 2 were given: 1.0, 2.0
+    """
+
+    make: Callable[..., Region]
+    count: int
+
+    def __call__(self, *radii: float) -> Region:
+        """Return the region with these radii."""
+        if len(radii) != self.count:
+            raise SettingError(
+                f"the region takes {self.count} radius(es), but {len(radii)} were given: "
+                + ", ".join(map(str, radii))
+            )
+        return self.make(*radii)
+
+
+def family(
+    region: str | Callable[..., Region], dimension: int, margin_bound: float | None
+) -> Family:
     """Return the function from radii to region.
 
     Parameters
     ----------
     region : str or callable
-        The name of a region, or the function itself.
+        The name of a region, or a function from radii to region.
     dimension : int
         The number of features; the metric of "fixed" is the identity.
     margin_bound : float, optional
-        The gamma of the paper.
+        The gamma of the paper, for a region given by name.
 
     Returns
     -------
-    callable
+    Family
         Taking one radius, or two.
 
     Examples
@@ -49,26 +82,44 @@ def family(region: str | RegionFamily, dimension: int, margin_bound: float | Non
     >>> family("frobenius", 2, None)(1.0, 2.0)
     FrobeniusMetric(radius=1.0, point_radius=2.0, margin_bound=None)
     """
-    if callable(region):
-        return region
-    if region == "fixed":
-        return lambda radius: FixedMetric(np.eye(dimension), radius, margin_bound)
-    if region in BUILT_IN and not RADII[region]:
+    if not isinstance(region, str):
+        made = Family(region, _count_radii(region))
+    elif region == "fixed":
+        made = Family(lambda radius: FixedMetric(np.eye(dimension), radius, margin_bound), 1)
+    elif region in RADII:
+        count = len(RADII[region])
+        made = Family(lambda *radii: by_name(region, radii, margin_bound), count)
+    else:
+        raise SettingError(
+            f"there is no region {region!r}{did_you_mean(region, RADII)} "
+            f"(choose from {', '.join(RADII)})"
+        )
+    if not made.count:
         raise SettingError(f"the region {region!r} has no radius to choose: use CrowdMetric")
-    return lambda *radii: by_name(region, radii, margin_bound)
+    return made
 
 
-def natural_radii(problem: Problem, make: RegionFamily, count: int) -> tuple[float, ...]:
+def _count_radii(region: object) -> int:
+    """Return how many arguments a function must be given."""
+    if not callable(region):
+        raise SettingError(
+            f"CrowdMetricCV takes the name of a region, such as 'nuclear-full', or a function from "
+            f"radii to a region, not {region!r}; for given radii use CrowdMetric"
+        )
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(region).parameters.values()
+    return sum(p.kind in kinds and p.default is p.empty for p in parameters)
+
+
+def natural_radii(problem: Problem, make: Family) -> Radii:
     """Return the natural unit of each radius.
 
     Parameters
     ----------
     problem : Problem
         Its own region is not used.
-    make : callable
-        From `family`.
-    count : int
-        How many radii it takes.
+    make : Family
+        From radii to region.
 
     Returns
     -------
@@ -81,7 +132,7 @@ def natural_radii(problem: Problem, make: RegionFamily, count: int) -> tuple[flo
     >>> from crowdmetric.losses import Logistic
     >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1]).answers()
     >>> problem = Problem(answers, np.eye(3), Logistic(), FixedMetric(np.eye(3), 1.0))
-    >>> [f"{unit:.2f}" for unit in natural_radii(problem, family("nuclear-full", 3, None), 1)]
+    >>> [f"{unit:.2f}" for unit in natural_radii(problem, family("nuclear-full", 3, None))]
     ['1.21']
     """
     crowd = replace(problem, single=False).crowd()
@@ -101,10 +152,11 @@ def natural_radii(problem: Problem, make: RegionFamily, count: int) -> tuple[flo
             "to learn"
         )
     far = _FAR / size
-    best = make(*[1.0] * count).project(-far * metric, -far * points)
+    region = make(*[1.0] * make.count)
+    best = region.project(-far * metric, -far * points)
     # With two radii, one is for M and one for V; a lone radius is for whatever it bounds.
-    parts = [best] if count == 1 else [(best[0], origin[1]), (origin[0], best[1])]
-    if isinstance(make(*[1.0] * count), FixedMetric):
+    parts = [best] if make.count == 1 else [(best[0], origin[1]), (origin[0], best[1])]
+    if isinstance(region, FixedMetric):
         parts = [(origin[0], best[1])]
     units = []
     for part in parts:
@@ -115,9 +167,7 @@ def natural_radii(problem: Problem, make: RegionFamily, count: int) -> tuple[flo
     return tuple(units)
 
 
-def grid_around(
-    radii: tuple[float, ...], which: int | None, factors: tuple[float, ...]
-) -> list[tuple[float, ...]]:
+def grid_around(radii: Radii, which: int | None, factors: tuple[float, ...]) -> list[Radii]:
     """Return the radii with one of them, or all, multiplied by each factor.
 
     Examples
@@ -126,7 +176,4 @@ def grid_around(
     [(1.0, 1.0), (1.0, 4.0)]
     """
     chosen = range(len(radii)) if which is None else [which]
-    return [
-        tuple(r * f if i in chosen else r for i, r in enumerate(radii))
-        for f, _ in itertools.zip_longest(factors, ())
-    ]
+    return [tuple(r * f if i in chosen else r for i, r in enumerate(radii)) for f in factors]

@@ -10,6 +10,7 @@ __all__ = ["Anderson"]
 Floats = npt.NDArray[np.float64]
 
 _REGULARISATION = 1e-10
+_DIVERGED = 2.0  # a residual this many times the least one so far: the memory misleads
 
 
 class Anderson:
@@ -46,7 +47,20 @@ class Anderson:
         """Start again from nothing."""
         self._count = 0
         self._last: tuple[Floats, Floats] | None = None
-        self._least = np.inf
+        self._least = np.full(len(self._steps), np.inf)
+        self._waited = np.zeros(len(self._steps), dtype=np.int64)
+
+    def _watch(self, residual: Floats) -> None:
+        """Let problems forget whose residuals grow, or have stopped shrinking."""
+        size = np.sqrt(np.einsum("bi,bi->b", residual, residual))
+        self._waited += 1
+        misled = (size > _DIVERGED * self._least) | (self._waited > self._memory)
+        if misled.any():
+            for array in (self._steps, self._changes, self._gram):
+                array[misled] = 0.0
+            self._least[misled] = np.inf
+        self._waited[misled | (size < self._least)] = 0
+        self._least = np.minimum(self._least, size)
 
     def extrapolate(self, state: Floats, image: Floats) -> Floats:
         """Return where to go on from, given a state and its image under the map.
@@ -62,10 +76,7 @@ class Anderson:
             The next state.
         """
         residual = image - state
-        size = float(np.sqrt(np.vdot(residual, residual)))
-        if size > 2 * self._least:
-            self.forget()
-        self._least = min(self._least, size)
+        self._watch(residual)
         if self._last is not None:
             slot = self._count % self._memory
             self._steps[:, slot] = image - self._last[0]

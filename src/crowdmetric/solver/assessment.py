@@ -12,7 +12,7 @@ from crowdmetric.certificate import lower_bound
 from crowdmetric.crowd import Crowd
 from crowdmetric.margin_bound import MarginBound
 from crowdmetric.problem import Problem
-from crowdmetric.regions import PSDOnly, SplitRegion
+from crowdmetric.regions import PSDOnly, RepairedRegion, SplitRegion
 from crowdmetric.regions.projections import vector_norm
 from crowdmetric.solver.curvature import mean_curvatures
 
@@ -106,7 +106,7 @@ def assess(
     """
     region, loss = problem.region, problem.loss
     metric, points = point
-    if isinstance(region, SplitRegion):
+    if isinstance(region, RepairedRegion):
         metric, points = region.repair(metric, points)
     if bound is not None:
         metric, points = bound.shrink(metric, points)

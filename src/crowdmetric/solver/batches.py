@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
+from crowdmetric.solver.interior import InteriorPoint
 
 if TYPE_CHECKING:
     from crowdmetric.solver.solve import Solution
@@ -71,6 +72,8 @@ def batches(problem: Problem) -> Iterator[Batch]:
     if problem.single:
         d = problem.features.shape[1]
         size = max(1, int(_MOST_NUMBERS / (d * d * (d * d / 2 + 20))))
+        if InteriorPoint.knows(problem):
+            size = 1  # the interior-point method takes one problem at a time
     for first in range(0, count, size):
         stop = min(first + size, count)
         if stop - first == count:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from crowdmetric.problem import Problem
 from crowdmetric.regions import PSDOnly, Region
 from crowdmetric.solver.assessment import Assessment
 from crowdmetric.solver.batches import batches
+from crowdmetric.solver.interior import InteriorPoint
 from crowdmetric.solver.progress import Callback, Progress
 from crowdmetric.solver.separable import separable
 from crowdmetric.solver.splitting import Splitting
@@ -95,8 +97,12 @@ def solve(
     parts = []
     for batch in batches(problem):
         crowd = batch.problem.crowd(threads, dtype)
-        splitting = Splitting(batch.problem, crowd, batch.start(start))
-        parts.append(_Part(batch.rows, crowd, *_run(splitting, tol, max_iterations, callback)))
+        method: _Method
+        if InteriorPoint.suits(batch.problem, crowd):
+            method = InteriorPoint(batch.problem, crowd)
+        else:
+            method = Splitting(batch.problem, crowd, batch.start(start))
+        parts.append(_Part(batch.rows, crowd, *_run(method, tol, max_iterations, callback)))
     return _solution(problem, parts, tol, time.perf_counter() - begun)
 
 
@@ -152,11 +158,12 @@ class Path:
         """
         begun = time.perf_counter()
         problem = replace(self._problem, region=region)
-        splitting = Splitting(problem, self._crowd, previous=self._previous)
-        rows = np.arange(len(problem.answers))
-        ran = _run(splitting, self._tol, self._most, self._callback)
-        self._previous = splitting
-        part = _Part(rows, self._crowd, *ran)
+        if InteriorPoint.suits(problem, self._crowd):
+            method: _Method = InteriorPoint(problem, self._crowd)
+        else:
+            method = self._previous = Splitting(problem, self._crowd, previous=self._previous)
+        ran = _run(method, self._tol, self._most, self._callback)
+        part = _Part(np.arange(len(problem.answers)), self._crowd, *ran)
         return _solution(problem, [part], self._tol, time.perf_counter() - begun)
 
 
@@ -171,33 +178,51 @@ class _Part:
     iterations: int
 
 
+class _Method(Protocol):
+    """What a solver offers: steps, and feasible points with certificates along the way."""
+
+    problem: Problem
+    crowd: Crowd
+    iteration: int
+    stuck: bool
+
+    def step(self) -> None:
+        """Take one iteration."""
+
+    def due(self, tol: float) -> bool:
+        """Return whether an assessment is worth its time now."""
+
+    def assess(self) -> Assessment:
+        """Return a feasible point with its certificate."""
+
+
 def _run(
-    splitting: Splitting, tol: float, most: int, callback: Callback | None
+    method: _Method, tol: float, most: int, callback: Callback | None
 ) -> tuple[Assessment, Status, int]:
     """Iterate until every problem's gap is small enough, or its answers are separable."""
     begun = time.perf_counter()
-    best = splitting.assess()
-    crowd, problem = splitting.crowd, splitting.problem
+    best = method.assess()
+    crowd, problem = method.crowd, method.problem
     may_diverge = isinstance(problem.region, PSDOnly) and isinstance(problem.loss, Link)
-    while splitting.iteration < most:
-        splitting.step()
-        if splitting.iteration % _interval(splitting.iteration) and splitting.iteration < most:
+    before = 0
+    while before + method.iteration < most:
+        method.step()
+        iteration = before + method.iteration
+        if not method.due(tol) and iteration < most:
             continue
-        best = best.or_better(splitting.assess(), crowd)
+        best = best.or_better(method.assess(), crowd)
         apart = separable(crowd, best) if may_diverge else np.zeros(crowd.n_problems, dtype=bool)
         if ((best.gap <= tol) | apart).all():
-            return best, "separable" if apart.any() else "converged", splitting.iteration
+            return best, "separable" if apart.any() else "converged", iteration
         if callback is not None:
             spent = time.perf_counter() - begun
             risk, gap = float(crowd.problem_shares @ best.risk), float(best.gap.max())
-            if callback(Progress(splitting.iteration, risk, gap, tol, spent)):
-                return best, "stopped", splitting.iteration
-    return best, "iteration-limit", splitting.iteration
-
-
-def _interval(iteration: int) -> int:
-    """Return how often to assess: an assessment costs about two iterations."""
-    return 5 if iteration < 100 else 20
+            if callback(Progress(iteration, risk, gap, tol, spent)):
+                return best, "stopped", iteration
+        if method.stuck:
+            before = iteration
+            method = Splitting(problem, crowd, (best.metric, best.points))
+    return best, "iteration-limit", most
 
 
 def _solution(problem: Problem, parts: list[_Part], tol: float, seconds: float) -> Solution:

@@ -40,6 +40,8 @@ Floats = npt.NDArray[np.float64]
 
 _RELAXATION = 1.7
 _MEMORY = 8
+_KINKED_MEMORY = 20  # corners make the map piecewise smooth: more steps are worth remembering
+_KINKED_SHARE = 0.1  # of the mean curvature, for the copies of region and answers
 _DAMPING = 0.01  # share of rho added to the curvature: a proximal term, no change to the problem
 _FIRST_REFRESH = 6
 _FIRST_REBALANCE = 40
@@ -48,6 +50,8 @@ _UNBALANCED = 5.0
 
 class Splitting:
     """The state of the method on one stack of problems.
+
+    It suits every problem, and is never stuck.
 
     Parameters
     ----------
@@ -60,6 +64,8 @@ class Splitting:
     previous : Splitting, optional
         Where to go on from instead: the same problem over another region of the same kind.
     """
+
+    stuck = False
 
     def __init__(
         self,
@@ -86,7 +92,8 @@ class Splitting:
         weights = self._weights(crowd.margins(*self.shape.open(self._x)))
         self._means = mean_curvatures(crowd, weights)
         relevant = self._means[1:] if self._frozen else self._means
-        self._rho = max(min(relevant), 1e-12)
+        kinked = isinstance(problem.loss, KinkedLoss)
+        self._rho = max(min(relevant) * (_KINKED_SHARE if kinked else 1.0), 1e-12)
         self._answers: AnswersCopy | None = None
         self._scores: ScoresCopy | None = None
         self.copies = self._make_copies()
@@ -99,7 +106,7 @@ class Splitting:
             scale = previous._rho / self._rho
             parts = [part + scale * u for part, u in zip(parts, multipliers, strict=True)]
         self._state = np.concatenate([self._x, *parts], axis=1)
-        self._anderson = Anderson(_MEMORY, *self._state.shape)
+        self._anderson = Anderson(_KINKED_MEMORY if kinked else _MEMORY, *self._state.shape)
         self._refresh(weights)
         self.iteration = 0
 
@@ -115,7 +122,8 @@ class Splitting:
             self._scores = ScoresCopy(self.shape, self.bound)
             copies.append(self._scores)
         if isinstance(loss, KinkedLoss):
-            self._answers = AnswersCopy(self.crowd, loss, 1 / np.sqrt(self._rho))
+            unit = float(np.sqrt(1 / self._rho))  # answers start with a curvature of 1
+            self._answers = AnswersCopy(self.crowd, loss, unit)
             copies.append(self._answers)
         return copies
 
@@ -171,6 +179,10 @@ class Splitting:
         metric, _ = self.shape.open(result)
         metric[:] = 0.0 if self._frozen else (metric + np.swapaxes(metric, -1, -2)) * 0.5
         return result
+
+    def due(self, tol: float) -> bool:
+        """Return whether an assessment is worth its time: it costs about two iterations."""
+        return self.iteration % (5 if self.iteration < 100 else 20) == 0
 
     def step(self) -> None:
         """Take one iteration."""

@@ -1,0 +1,205 @@
+"""A primal-dual interior-point method for the hinge over balls: few iterations, exact corners.
+
+Slacks and multipliers of the answers are eliminated, which leaves the arrow of `curvature` with a
+weight per answer; Mehrotra's predictor and corrector choose the step. Every iterate is strictly
+inside the region, so all of them are feasible.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.crowd import Crowd
+from crowdmetric.losses import Hinge
+from crowdmetric.problem import Problem
+from crowdmetric.regions import FrobeniusMetric, NuclearMetric
+from crowdmetric.solver import interior_kernels as loops
+from crowdmetric.solver.assessment import Assessment, assess
+from crowdmetric.solver.barriers import Barriers, Target
+from crowdmetric.solver.curvature import joined_features, unpack
+
+__all__ = ["InteriorPoint"]
+
+Floats = npt.NDArray[np.float64]
+
+_REGION_SHARE = 0.05  # complementarity of the region over that of the answers, on the central path
+_BOUNDARY = 0.99  # how much of the way to the boundary a step goes
+_MOST_STEPS = 60
+_MOST_NUMBERS = 2e7
+_MOST_PACKED = 120
+_SHORTEST = 1e-7
+
+
+class InteriorPoint:
+    """The state of the method on one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to minimise; see `suits`.
+    crowd : Crowd
+        Its answers.
+    """
+
+    def __init__(self, problem: Problem, crowd: Crowd) -> None:
+        """Start in the middle of the region."""
+        region = problem.region
+        assert isinstance(region, FrobeniusMetric | NuclearMetric)
+        self.problem, self.crowd = problem, crowd
+        exact = crowd.exact
+        count, items, answers = crowd.n_users, len(exact.features), len(exact.user)
+        self._joined = joined_features(exact.features)
+        self._packed = self._joined.shape[1] - crowd.dimension
+        self._up = np.where(exact.sign > 0, exact.left, exact.right)
+        self._down = np.where(exact.sign > 0, exact.right, exact.left)
+        self._barriers = Barriers(region, count, crowd.dimension)
+        table = self._scores(self._joined[:, : self._packed] @ self._start_packed(), None)
+        z = table[exact.user, self._up] - table[exact.user, self._down]
+        xi = np.maximum(1 - z, 0.0) + 1
+        self._point = np.stack([z + xi - 1, xi, np.full(answers, 0.5)])
+        self._step = np.zeros((3, answers))
+        self._lengths = np.zeros(2)
+        self._weight, self._want = np.empty(answers), np.empty(answers)
+        self._second = np.empty((2, answers))
+        self._graph, self._degree = np.empty((items, count, items)), np.empty((items, count))
+        level = float(exact.share @ (self._point[0] + xi)) / 2
+        self._barriers.centre(_REGION_SHARE * level / self._barriers.count)
+        self.iteration = 0
+        self.gap = np.inf
+        self.stuck = False
+        self._prepare()
+
+    @staticmethod
+    def knows(problem: Problem) -> bool:
+        """Return whether the method is made for the loss and the region."""
+        return (
+            isinstance(problem.loss, Hinge)
+            and isinstance(problem.region, FrobeniusMetric | NuclearMetric)
+            and problem.region.margin_bound is None
+        )
+
+    @staticmethod
+    def suits(problem: Problem, crowd: Crowd) -> bool:
+        """Return whether the method can solve a problem, and its tables fit."""
+        d, items = crowd.dimension, len(crowd.features)
+        return (
+            InteriorPoint.knows(problem)
+            and crowd.n_problems == 1
+            and d * (d + 1) // 2 <= _MOST_PACKED
+            and crowd.n_users * items**2 <= _MOST_NUMBERS
+        )
+
+    def due(self, tol: float) -> bool:
+        """Return whether an assessment is worth its time."""
+        return self.gap <= tol or self.stuck or self.iteration % 10 == 0
+
+    def step(self) -> None:
+        """Take one iteration; being stuck is recorded, not raised."""
+        try:
+            self._iterate()
+        except np.linalg.LinAlgError:
+            self.stuck = True
+        self.iteration += 1
+        self.stuck = self.stuck or self.iteration >= _MOST_STEPS
+        self.stuck = self.stuck or bool(self._lengths.max() < _SHORTEST)
+
+    def assess(self) -> Assessment:
+        """Return the present point with its certificate."""
+        point = self._barriers.metric[None], self._barriers.points[None]
+        slopes = np.clip(-self._point[2], -1.0, 0.0)
+        return assess(self.problem, self.crowd.exact, None, point, slopes, None, None)
+
+    def _start_packed(self) -> Floats:
+        """Return the packed metric at the start."""
+        self._barriers.centre(1.0)
+        return self._barriers.packed
+
+    def _scores(self, sizes: Floats, points: Floats | None) -> Floats:
+        """Return the table of scores (K, n) of x' M x and points."""
+        rows = 0.0 if points is None else points @ self.crowd.reference.T
+        result: Floats = np.ascontiguousarray(
+            np.broadcast_to(sizes + rows, (self.crowd.n_users, len(sizes)))
+        )
+        return result
+
+    def _prepare(self) -> None:
+        """Move along the last step, certify the point, and set up the next system."""
+        crowd, region = self.crowd, self.problem.region
+        self._graph[:] = 0.0
+        self._degree[:] = 0.0
+        shape = (crowd.n_users, len(crowd.features))
+        self._force, self._centring = np.zeros(shape), np.zeros(shape)
+        self._total, risk, slopes = loops.move(
+            crowd.user, self._up, self._down, crowd.share, self._point, self._step, self._lengths,
+            self._weight, self._graph, self._degree, self._force, self._centring,
+        )  # fmt: skip
+        metric, points = self._pull(self._force)
+        support = region.support(unpack(metric, crowd.dimension), points)
+        self.gap = float(risk - slopes + support)
+
+    def _pull(self, force: Floats) -> tuple[Floats, Floats]:
+        """Return the adjoint of the scores, with the metric packed."""
+        packed: Floats = self._joined[:, : self._packed].T @ force.sum(axis=0)
+        return packed, force @ self.crowd.reference
+
+    def _factorise(self) -> None:
+        """Factorise the arrow: the Laplacian of each user's answers, seen through the features."""
+        crowd, joined, cut = self.crowd, self._joined, self._packed
+        width = joined.shape[1]
+        shape = (len(joined), crowd.n_users, width)
+        neighbours = (self._graph.reshape(-1, len(joined)) @ joined).reshape(shape)
+        flow = self._degree[:, :, None] * joined[:, None, :] - neighbours
+        total = (joined.T @ flow.reshape(len(joined), -1)).reshape(width, crowd.n_users, width)
+        block, rows = self._barriers.curvature()
+        block = block + total[:cut, :, :cut].sum(axis=1)
+        cross = total[cut:, :, :cut].transpose(1, 0, 2)
+        self._inverse_rows = np.linalg.inv(rows + total[cut:, :, cut:].transpose(1, 0, 2))
+        self._cross = (self._inverse_rows @ cross).reshape(-1, cut)
+        self._inverse = np.linalg.inv(block - cross.reshape(-1, cut).T @ self._cross)
+
+    def _direction(self, force: Floats, target: Target) -> tuple[Floats, Floats]:
+        """Solve the Newton system for a force of the answers and a target of the region."""
+        metric, points = self._pull(force)
+        more, rows = self._barriers.force(target)
+        points = points + rows
+        packed = self._inverse @ (metric + more - points.ravel() @ self._cross)
+        moved = (self._inverse_rows @ points[:, :, None])[:, :, 0]
+        return packed, moved - (self._cross @ packed).reshape(points.shape)
+
+    def _iterate(self) -> None:
+        """Predict, correct and move."""
+        crowd, barriers = self.crowd, self._barriers
+        user, up, down = crowd.user, self._up, self._down
+        sizes = self._joined[:, : self._packed]
+        self._factorise()
+        target = Target(0.0)
+        packed, points = self._direction(self._force + self._centring, target)
+        table = self._scores(sizes @ packed, points)
+        slack, multiplier, of_slack, of_multiplier, of_both = loops.affine(
+            user, up, down, crowd.share, self._point, self._weight, table, self._second
+        )
+        ball, rows, cone, second = barriers.follow(packed, points, target)
+        one = min(1.0, barriers.longest(packed, points, slack))
+        other = min(1.0, barriers.longest_multipliers(ball, rows, cone, multiplier))
+        after = self._total + one * of_slack + other * of_multiplier + one * other * of_both
+        level = min(1.0, max(after / self._total, 1e-6)) ** 3 * self._total / 2
+        force = self._force.copy()
+        loops.aim(
+            user, up, down, crowd.share, self._point, self._weight, level, self._second,
+            self._want, force,
+        )  # fmt: skip
+        share = _REGION_SHARE * 2 * level / barriers.count
+        target = Target(share, second.ball, second.rows, second.cone)
+        packed, points = self._direction(force, target)
+        table = self._scores(sizes @ packed, points)
+        slack, multiplier = loops.correct(
+            user, up, down, self._point, self._weight, self._want, self._second, table, self._step
+        )
+        ball, rows, cone, _ = barriers.follow(packed, points, target)
+        self._lengths[0] = min(1.0, _BOUNDARY * barriers.longest(packed, points, slack))
+        self._lengths[1] = min(
+            1.0, _BOUNDARY * barriers.longest_multipliers(ball, rows, cone, multiplier)
+        )
+        barriers.move((packed, points), (ball, rows, cone), self._lengths)
+        self._prepare()
