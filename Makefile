@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help demo test lint types bench clean
+.PHONY: help demo test lint types docs bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test    everything that must pass: lint, types, tests, examples in the documentation"
 	@echo "make lint    style, format and the layering of the modules"
 	@echo "make types   mypy --strict"
+	@echo "make docs    write the options of every command into docs/command-line.md"
 	@echo "make bench   our solvers beside the general-purpose ones (a few minutes)"
 	@echo "make clean   remove .venv, demo-output and caches"
 
@@ -30,6 +31,9 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+
+docs: $(VENV)/.runtime
+	$(BIN)/python docs/command_line.py
 
 bench: $(VENV)/.test
 	$(BIN)/crowdmetric bench paper

@@ -43,6 +43,7 @@ Floats = npt.NDArray[np.float64]
 
 _LOG_ROOT_TAU = 0.5 * np.log(2 * np.pi)
 _NEWTON_STEPS = 12
+_NO_SLOPE = 1e-300  # a steepness that is zero but for rounding
 
 
 class Loss(Protocol):
@@ -250,7 +251,7 @@ class Probit:
     def conjugate(self, slope: Floats) -> Floats:
         """Return slope * z - value(z) at the z of that slope, found by Newton's method."""
         steepness = -np.asarray(slope, dtype=np.float64) / self.scale
-        inner = np.where(steepness > 0, steepness, 1.0)
+        inner = np.where(steepness > _NO_SLOPE, steepness, 1.0)
         # The log of the ratio is concave and decreasing, so Newton's method converges from the
         # right, and its first step from the left lands there.
         t = np.where(inner < 0.3, np.sqrt(np.maximum(0.0, -2 * np.log(2.5 * inner))), -inner)
@@ -258,7 +259,8 @@ class Probit:
             ratio = _density_over_tail(t)
             t = t + (np.log(ratio) - np.log(inner)) / (t + ratio)
         found = -inner * t + log_ndtr(t)
-        result: Floats = np.where(steepness > 0, found, np.where(steepness == 0, 0.0, np.inf))
+        outside = np.where(steepness >= 0, 0.0, np.inf)
+        result: Floats = np.where(steepness > _NO_SLOPE, found, outside)
         return result
 
     def probability(self, margin: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from crowdmetric.comparisons import Answers
 from crowdmetric.crowd import Crowd
 from crowdmetric.errors import DataError, SettingError
-from crowdmetric.losses import Loss
+from crowdmetric.losses import KinkedLoss, Loss
 from crowdmetric.regions import FixedMetric, Region
 
 __all__ = ["Problem"]
@@ -63,6 +63,11 @@ class Problem:
             raise SettingError(
                 f"the fixed metric is for {len(self.region.metric)} features, but the items have "
                 f"{dimension}"
+            )
+        if not np.isfinite(self.loss.smoothness) and not isinstance(self.loss, KinkedLoss):
+            raise SettingError(
+                f"the slope of the loss {self.loss.name!r} has no Lipschitz constant (its "
+                "smoothness is inf); give it a method proximal, or make it linear where it is steep"
             )
         for radius in self.region.radii:
             if not isinstance(radius, tuple):

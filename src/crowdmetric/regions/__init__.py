@@ -22,7 +22,7 @@ from crowdmetric.regions.balls import (
     PSDOnly,
 )
 from crowdmetric.regions.nuclear_full import NuclearFull
-from crowdmetric.regions.protocol import Region, SplitRegion, radius_of
+from crowdmetric.regions.protocol import Region, RepairedRegion, SplitRegion, radius_of
 
 __all__ = [
     "BUILT_IN",
@@ -33,6 +33,7 @@ __all__ = [
     "NuclearSplit",
     "PSDOnly",
     "Region",
+    "RepairedRegion",
     "SplitRegion",
     "by_name",
     "radius_of",

@@ -173,6 +173,12 @@ class NuclearSplit:
         result: Floats = _support_of_trace(metric, self.radius)
         return result + column(self.point_radius, 0) * largest
 
+    def repair(self, metric: Floats, points: Floats) -> tuple[Floats, Floats]:
+        """Scale V back into its ball, which a nearly singular one misses by rounding."""
+        limit = column(self.point_radius, 0)
+        nuclear = np.linalg.svd(points, compute_uv=False).sum(axis=-1)
+        return metric, points * (limit / np.maximum(nuclear, limit))[..., None, None]
+
     def violation(self, metric: Floats, points: Floats) -> Floats:
         """Return by how much a point is outside, relative to the radii."""
         nuclear = np.linalg.svd(points, compute_uv=False).sum(axis=-1)

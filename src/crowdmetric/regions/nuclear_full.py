@@ -89,10 +89,9 @@ class NuclearFull:
     def __post_init__(self) -> None:
         """Refuse radii that are not positive."""
         object.__setattr__(self, "radius", checked_radius(self.radius, "radius"))
-        if self.margin_bound is not None and not self.margin_bound > 0:
-            raise SettingError(
-                f"the margin bound must be a positive number, not {self.margin_bound}"
-            )
+        bound = self.margin_bound
+        if bound is not None and not (np.isfinite(bound) and bound > 0):
+            raise SettingError(f"the margin bound must be a positive number, not {bound}")
 
     @property
     def radii(self) -> tuple[Radius, ...]:

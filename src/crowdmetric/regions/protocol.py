@@ -10,7 +10,14 @@ import numpy as np
 from crowdmetric.errors import SettingError
 from crowdmetric.regions.projections import Floats, Radius
 
-__all__ = ["Piece", "Region", "checked_radius", "radius_of"]
+__all__ = [
+    "Piece",
+    "Region",
+    "RepairedRegion",
+    "SplitRegion",
+    "checked_radius",
+    "radius_of",
+]
 
 
 class Piece(Protocol):
@@ -53,7 +60,15 @@ class Region(Protocol):
 
 
 @runtime_checkable
-class SplitRegion(Protocol):
+class RepairedRegion(Protocol):
+    """A region whose projection, in floating point, may end just outside."""
+
+    def repair(self, metric: Floats, points: Floats) -> tuple[Floats, Floats]:
+        """Return a point of the region near one that is almost inside."""
+
+
+@runtime_checkable
+class SplitRegion(RepairedRegion, Protocol):
     """A region without a closed-form projection, whose pieces have one.
 
     The first piece has a bounded support function; the multiplier of the others is what the
@@ -66,9 +81,6 @@ class SplitRegion(Protocol):
 
     def best_dual(self, metric: Floats, multiplier: Floats) -> Floats:
         """Return the legal dual nearest to what the first piece's multiplier suggests."""
-
-    def repair(self, metric: Floats, points: Floats) -> tuple[Floats, Floats]:
-        """Return a point of the region near one that is almost inside."""
 
 
 def checked_radius(value: Radius, what: str) -> Radius:

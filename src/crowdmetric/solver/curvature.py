@@ -20,7 +20,7 @@ __all__ = ["Arrow", "arrow_fits", "joined_features", "mean_curvatures", "pack", 
 Floats = npt.NDArray[np.float64]
 
 _ROOT_TWO = np.sqrt(2.0)
-_MOST_WORK = 2e10  # floating-point operations of one factorisation
+_MOST_WORK = 1e9  # floating-point operations of one factorisation; conjugate gradients win beyond
 _MOST_NUMBERS = 3e7  # numbers to keep
 
 

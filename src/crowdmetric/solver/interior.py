@@ -136,7 +136,7 @@ class InteriorPoint:
         )  # fmt: skip
         metric, points = self._pull(self._force)
         support = region.support(unpack(metric, crowd.dimension), points)
-        self.gap = float(risk - slopes + support)
+        self.gap = float(risk - slopes + np.max(support))
 
     def _pull(self, force: Floats) -> tuple[Floats, Floats]:
         """Return the adjoint of the scores, with the metric packed."""

@@ -18,10 +18,12 @@ from crowdmetric.problem import Problem
 from crowdmetric.regions import PSDOnly, Region
 from crowdmetric.solver.assessment import Assessment
 from crowdmetric.solver.batches import batches
+from crowdmetric.solver.gradient import ProjectedGradient
 from crowdmetric.solver.interior import InteriorPoint
 from crowdmetric.solver.progress import Callback, Progress
 from crowdmetric.solver.separable import separable
 from crowdmetric.solver.splitting import Splitting
+from crowdmetric.solver.threads import one_thread_for_linear_algebra
 
 __all__ = ["Path", "Solution", "solve"]
 
@@ -95,14 +97,11 @@ def solve(
     _check_settings(tol, max_iterations, threads)
     begun = time.perf_counter()
     parts = []
-    for batch in batches(problem):
-        crowd = batch.problem.crowd(threads, dtype)
-        method: _Method
-        if InteriorPoint.suits(batch.problem, crowd):
-            method = InteriorPoint(batch.problem, crowd)
-        else:
-            method = Splitting(batch.problem, crowd, batch.start(start))
-        parts.append(_Part(batch.rows, crowd, *_run(method, tol, max_iterations, callback)))
+    with one_thread_for_linear_algebra():
+        for batch in batches(problem):
+            crowd = batch.problem.crowd(threads, dtype)
+            method = _method(batch.problem, crowd, batch.start(start))
+            parts.append(_Part(batch.rows, crowd, *_run(method, tol, max_iterations, callback)))
     return _solution(problem, parts, tol, time.perf_counter() - begun)
 
 
@@ -142,6 +141,7 @@ class Path:
         self._problem, self._crowd = problem, problem.crowd(threads, dtype)
         self._tol, self._most, self._callback = tol, max_iterations, callback
         self._previous: Splitting | None = None
+        self._start: tuple[Floats, Floats] | None = None
 
     def solve(self, region: Region) -> Solution:
         """Solve over the next region, of the same kind as the ones before.
@@ -158,11 +158,11 @@ class Path:
         """
         begun = time.perf_counter()
         problem = replace(self._problem, region=region)
-        if InteriorPoint.suits(problem, self._crowd):
-            method: _Method = InteriorPoint(problem, self._crowd)
-        else:
-            method = self._previous = Splitting(problem, self._crowd, previous=self._previous)
-        ran = _run(method, self._tol, self._most, self._callback)
+        with one_thread_for_linear_algebra():
+            method = _method(problem, self._crowd, self._start, self._previous)
+            ran = _run(method, self._tol, self._most, self._callback)
+        self._previous = method if isinstance(method, Splitting) else None
+        self._start = ran[0].metric, ran[0].points
         part = _Part(np.arange(len(problem.answers)), self._crowd, *ran)
         return _solution(problem, [part], self._tol, time.perf_counter() - begun)
 
@@ -194,6 +194,20 @@ class _Method(Protocol):
 
     def assess(self) -> Assessment:
         """Return a feasible point with its certificate."""
+
+
+def _method(
+    problem: Problem,
+    crowd: Crowd,
+    start: tuple[Floats, Floats] | None,
+    previous: Splitting | None = None,
+) -> _Method:
+    """Return the method that suits the problem best."""
+    if InteriorPoint.suits(problem, crowd):
+        return InteriorPoint(problem, crowd)
+    if ProjectedGradient.suits(problem, crowd):
+        return ProjectedGradient(problem, crowd, start)
+    return Splitting(problem, crowd, start, previous)
 
 
 def _run(

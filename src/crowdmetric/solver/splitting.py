@@ -44,8 +44,10 @@ _KINKED_MEMORY = 20  # corners make the map piecewise smooth: more steps are wor
 _KINKED_SHARE = 0.1  # of the mean curvature, for the copies of region and answers
 _DAMPING = 0.01  # share of rho added to the curvature: a proximal term, no change to the problem
 _FIRST_REFRESH = 6
+_LATE_REFRESH = 128  # from then on, whenever the number of iterations has doubled
 _FIRST_REBALANCE = 40
 _UNBALANCED = 5.0
+_SURPRISE = 1.5  # a step is stable while the true curvature is below twice the one it was made with
 
 
 class Splitting:
@@ -107,6 +109,7 @@ class Splitting:
             parts = [part + scale * u for part, u in zip(parts, multipliers, strict=True)]
         self._state = np.concatenate([self._x, *parts], axis=1)
         self._anderson = Anderson(_KINKED_MEMORY if kinked else _MEMORY, *self._state.shape)
+        self._last: tuple[Floats, Floats] | None = None
         self._refresh(weights)
         self.iteration = 0
 
@@ -145,6 +148,7 @@ class Splitting:
 
     def _refresh(self, weights: Floats) -> None:
         """Prepare to solve with the curvature at the present point."""
+        self._expected = weights
         if self._answers is not None:
             weights = weights * (self._rho * self._answers.unit**2)
         of_metric = sum(isinstance(copy, WholeCopy | MetricCopy) for copy in self.copies)
@@ -205,9 +209,33 @@ class Splitting:
         if self._answers is not None:
             return np.zeros_like(self._x)
         margins = self.crowd.margins(*self.shape.open(self._x))
-        if self.iteration == _FIRST_REFRESH:
+        late = self.iteration >= _LATE_REFRESH and self.iteration.bit_count() == 1
+        if self.iteration == _FIRST_REFRESH or late:
             self._refresh(self._weights(margins))
-        return self.shape.close(*self.crowd.gradient(self.problem.loss.slope(margins)))
+        slopes = self.problem.loss.slope(margins)
+        self._watch(margins, slopes)
+        return self.shape.close(*self.crowd.gradient(slopes))
+
+    def _watch(self, margins: Floats, slopes: Floats) -> None:
+        """Raise the curvature to what the last step met, if that was far more than expected.
+
+        Without this, Newton's steps between flat parts of a loss can grow for ever.
+        """
+        if self._last is not None:
+            moved, change = margins - self._last[0], slopes - self._last[1]
+            met = self._by_problem(self.crowd.share * change, moved)
+            if (met > _SURPRISE * self._by_problem(self._expected * moved, moved)).any():
+                secant = np.divide(change, moved, out=np.zeros_like(moved), where=moved != 0)
+                self._refresh(np.maximum(self._expected, self.crowd.share * secant))
+                self._anderson.forget()
+        self._last = margins, slopes
+
+    def _by_problem(self, first: Floats, second: Floats) -> Floats:
+        """Return each problem's part of an inner product over the answers."""
+        if self.crowd.n_problems == 1:
+            return np.array([first @ second])
+        sums = np.bincount(self.crowd.problem, first * second, minlength=self.crowd.n_problems)
+        return sums.astype(np.float64)
 
     def _advance(self, state: Floats) -> None:
         """Take over a state, with an exactly symmetric metric."""
