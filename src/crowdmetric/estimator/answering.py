@@ -42,7 +42,7 @@ class Answering:
         >>> from crowdmetric import CrowdMetric, regions
         >>> fit = CrowdMetric(np.eye(3), regions.NuclearFull(1.0)).fit([[0, 0, 1]], [-1])
         >>> fit.decision_function([[0, 0, 1], [0, 1, 0]]).round(2)
-        array([-1.71,  1.71])
+        array([-1.5,  1.5])
         """
         check_is_fitted(self)
         if isinstance(T, Comparisons):
@@ -96,7 +96,7 @@ class Answering:
         >>> from crowdmetric import CrowdMetric, regions
         >>> fit = CrowdMetric(np.eye(3), regions.NuclearFull(1.0)).fit([[0, 0, 1]], [-1])
         >>> fit.predict_proba([[0, 0, 1]]).round(2)
-        array([[0.85, 0.15]])
+        array([[0.82, 0.18]])
         """
         check_is_fitted(self)
         return self.model_.probabilities(self.decision_function(T))

@@ -13,7 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from crowdmetric.certificate import Certificate
 from crowdmetric.comparisons import Comparisons, Items, Ties
 from crowdmetric.estimator.answering import Answering
-from crowdmetric.estimator.inputs import as_comparisons, as_items, as_loss, as_region
+from crowdmetric.estimator.inputs import (
+    as_comparisons,
+    as_items,
+    as_loss,
+    as_precision,
+    as_region,
+)
 from crowdmetric.features import FeatureMap, feature_map
 from crowdmetric.losses import Loss
 from crowdmetric.model import Model
@@ -190,7 +196,7 @@ class CrowdMetric(Answering, ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 max_iterations=self.max_iterations,
                 start=self._start(problem) if self.warm_start else None,
                 threads=self.threads,
-                dtype=self.dtype,
+                dtype=as_precision(self.dtype),
                 callback=_both(line, self.callback) if line else self.callback,
             )
         finally:

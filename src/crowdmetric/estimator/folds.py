@@ -61,8 +61,10 @@ class Folds:
         From radii to region.
     line : ProgressLine, optional
         Told about every fit.
+    tol : float
+        The gap at which a fit stops. Losses that differ by less count as equal.
     **settings
-        As of `Path`.
+        More settings of `Path`.
     """
 
     def __init__(
@@ -71,12 +73,15 @@ class Folds:
         answers: list[tuple[Answers, Answers]],
         family: Family,
         line: ProgressLine | None,
+        tol: float,
         **settings: Any,
     ) -> None:
         """Prepare a path for each fold."""
-        self._paths = [Path(replace(problem, answers=train), **settings) for train, _ in answers]
+        self._paths = [
+            Path(replace(problem, answers=train), tol=tol, **settings) for train, _ in answers
+        ]
         self._left_out = [replace(problem, answers=test).crowd() for _, test in answers]
-        self._loss, self._family, self._line = problem.loss, family, line
+        self._loss, self._family, self._line, self._tol = problem.loss, family, line, tol
         self._found: dict[Radii, tuple[Floats, Floats]] = {}
 
     def try_radii(self, radii: Radii) -> None:
@@ -97,8 +102,9 @@ class Folds:
 
     @property
     def best(self) -> Radii:
-        """The radii with the least mean loss; the first of them if there are several."""
-        return min(self._found, key=self._mean_loss)
+        """The first radii whose mean loss is the least, as far as the fits can tell."""
+        least = min(map(self._mean_loss, self._found)) + self._tol
+        return next(radii for radii in self._found if self._mean_loss(radii) <= least)
 
     def results(self) -> dict[str, Any]:
         """Return a table of what was tried."""

@@ -16,7 +16,15 @@ from crowdmetric.errors import DataError, RowError, SettingError
 from crowdmetric.model.lookup import item_codes
 from crowdmetric.regions import Region
 
-__all__ = ["as_comparisons", "as_items", "as_loss", "as_region", "as_responses", "as_triples"]
+__all__ = [
+    "as_comparisons",
+    "as_items",
+    "as_loss",
+    "as_precision",
+    "as_region",
+    "as_responses",
+    "as_triples",
+]
 
 _MOST = 2.0**53  # whole numbers up to here are exact as floats
 
@@ -71,6 +79,29 @@ def as_loss(loss: losses.Loss | str | None) -> losses.Loss:
     if isinstance(loss, type) or not hasattr(loss, "conjugate"):
         raise SettingError(f"loss must be a loss such as losses.Hinge(), not {loss!r}")
     return loss
+
+
+def as_precision(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return the precision of the solver's loops.
+
+    Parameters
+    ----------
+    dtype : {"float64", "float32"}
+        What an estimator's `dtype` may be.
+
+    Returns
+    -------
+    numpy.dtype
+        The type.
+
+    Examples
+    --------
+    >>> as_precision("float32")
+    dtype('float32')
+    """
+    if dtype not in ("float64", "float32"):
+        raise SettingError(f"dtype must be 'float64' or 'float32', not {dtype!r}")
+    return np.dtype(dtype)
 
 
 def as_region(region: Region | None) -> Region:

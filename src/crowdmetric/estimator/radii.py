@@ -133,7 +133,7 @@ def natural_radii(problem: Problem, make: Family) -> Radii:
     >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1]).answers()
     >>> problem = Problem(answers, np.eye(3), Logistic(), FixedMetric(np.eye(3), 1.0))
     >>> [f"{unit:.2f}" for unit in natural_radii(problem, family("nuclear-full", 3, None))]
-    ['1.21']
+    ['1.37']
     """
     crowd = replace(problem, single=False).crowd()
     d = crowd.dimension

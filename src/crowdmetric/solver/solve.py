@@ -29,7 +29,7 @@ __all__ = ["Path", "Solution", "solve"]
 
 Floats = npt.NDArray[np.float64]
 
-MOST_ITERATIONS = 5000
+MOST_ITERATIONS = 20_000
 _WORST_FIRST: tuple[Status, ...] = ("stopped", "iteration-limit", "separable", "converged")
 
 
