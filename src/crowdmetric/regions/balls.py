@@ -48,6 +48,7 @@ class FrobeniusMetric:
     point_radius: Radius
     margin_bound: float | None = None
     name = "frobenius"
+    separable = True
 
     def __post_init__(self) -> None:
         """Refuse radii that are not positive."""
@@ -103,6 +104,7 @@ class NuclearMetric:
     point_radius: Radius
     margin_bound: float | None = None
     name = "nuclear-metric"
+    separable = True
 
     def __post_init__(self) -> None:
         """Refuse radii that are not positive."""
@@ -150,6 +152,7 @@ class NuclearSplit:
     point_radius: Radius
     margin_bound: float | None = None
     name = "nuclear-split"
+    separable = True
 
     def __post_init__(self) -> None:
         """Refuse radii that are not positive."""
@@ -208,6 +211,7 @@ class PSDOnly:
 
     margin_bound: float | None = None
     name = "psd"
+    separable = True
     metric_only = True
 
     def __post_init__(self) -> None:
@@ -266,6 +270,7 @@ class FixedMetric:
     point_radius: Radius
     margin_bound: float | None = None
     name = "fixed"
+    separable = True
 
     def __post_init__(self) -> None:
         """Refuse what is not a metric, and radii that are not positive."""

@@ -78,48 +78,50 @@ class Copy(Protocol):
 
 
 class WholeCopy:
-    """A set of pairs (M, V)."""
+    """A set of pairs (M, V), seen in units of their own where M and V are projected separately."""
 
-    def __init__(self, shape: Shape, piece: Piece) -> None:
-        """Remember the set."""
+    def __init__(self, shape: Shape, piece: Piece, units: Floats) -> None:
+        """Remember the set, and the unit of each number in x."""
         self.size = shape.size
-        self._shape, self._piece = shape, piece
+        self._shape, self._piece, self._units = shape, piece, units
 
     def look(self, flat: Floats) -> Floats:
-        """Return x itself."""
-        return flat
+        """Return x in the units."""
+        return flat * self._units
 
     def pull(self, values: Floats, into: Floats) -> None:
-        """Add the values."""
-        into += values
+        """Add the adjoint."""
+        into += values * self._units
 
     def settle(self, values: Floats, weight: float) -> Floats:
         """Project on the set."""
-        return self._shape.close(*self._piece.project(*self._shape.open(values)))
+        projected = self._piece.project(*self._shape.open(values / self._units))
+        return self._shape.close(*projected) * self._units
 
 
 class MetricCopy:
     """A set of metrics, whatever the points."""
 
-    def __init__(self, shape: Shape, piece: Piece) -> None:
-        """Remember the set."""
+    def __init__(self, shape: Shape, piece: Piece, units: Floats) -> None:
+        """Remember the set, and the unit of each number in x."""
         self.size = shape.metric_size
-        self._shape, self._piece = shape, piece
+        self._shape, self._piece, self._units = shape, piece, units[: self.size]
         self._points = np.zeros((shape.problems, 0, shape.dimension))
 
     def look(self, flat: Floats) -> Floats:
-        """Return M."""
-        return flat[:, : self.size]
+        """Return M in the units."""
+        return flat[:, : self.size] * self._units
 
     def pull(self, values: Floats, into: Floats) -> None:
-        """Add the values to M's part."""
-        into[:, : self.size] += values
+        """Add the adjoint to M's part."""
+        into[:, : self.size] += values * self._units
 
     def settle(self, values: Floats, weight: float) -> Floats:
         """Project on the set."""
         d = self._shape.dimension
-        metric, _ = self._piece.project(values.reshape(-1, d, d), self._points)
-        return metric.reshape(-1, self.size)
+        matrix = (values / self._units).reshape(-1, d, d)
+        metric, _ = self._piece.project(matrix, self._points)
+        return metric.reshape(-1, self.size) * self._units
 
 
 class ScoresCopy:

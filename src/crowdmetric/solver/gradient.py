@@ -12,13 +12,7 @@ import numpy.typing as npt
 from crowdmetric.crowd import Crowd
 from crowdmetric.losses import KinkedLoss
 from crowdmetric.problem import Problem
-from crowdmetric.regions import (
-    FixedMetric,
-    FrobeniusMetric,
-    NuclearMetric,
-    NuclearSplit,
-    PSDOnly,
-)
+from crowdmetric.regions import FixedMetric
 from crowdmetric.regions.projections import symmetric_part
 from crowdmetric.solver.assessment import Assessment, assess
 from crowdmetric.solver.curvature import arrow_fits
@@ -68,11 +62,10 @@ class ProjectedGradient:
     @staticmethod
     def suits(problem: Problem, crowd: Crowd) -> bool:
         """Return whether the method can solve a problem, and splitting would be slower."""
-        separate = FrobeniusMetric | NuclearMetric | NuclearSplit | PSDOnly | FixedMetric
         fixed = isinstance(problem.region, FixedMetric)
         packed = 0 if fixed else crowd.dimension * (crowd.dimension + 1) // 2
         return (
-            isinstance(problem.region, separate)
+            getattr(problem.region, "separable", False)
             and problem.region.margin_bound is None
             and not isinstance(problem.loss, KinkedLoss)
             and crowd.n_problems == 1

@@ -94,7 +94,7 @@ def solve(
     Solution
         An exactly feasible point with its certificate.
     """
-    _check_settings(tol, max_iterations, threads)
+    _check_settings(tol, max_iterations, threads, dtype)
     begun = time.perf_counter()
     parts = []
     with one_thread_for_linear_algebra():
@@ -137,7 +137,7 @@ class Path:
         callback: Callback | None = None,
     ) -> None:
         """Sort the answers once for all regions."""
-        _check_settings(tol, max_iterations, threads)
+        _check_settings(tol, max_iterations, threads, dtype)
         self._problem, self._crowd = problem, problem.crowd(threads, dtype)
         self._tol, self._most, self._callback = tol, max_iterations, callback
         self._previous: Splitting | None = None
@@ -296,7 +296,7 @@ def _complaint(certificate: Certificate) -> str:
     )
 
 
-def _check_settings(tol: float, max_iterations: int, threads: int) -> None:
+def _check_settings(tol: float, max_iterations: int, threads: int, dtype: npt.DTypeLike) -> None:
     """Refuse settings that make no sense."""
     if not tol > 0:
         raise SettingError(f"the tolerance must be positive, not {tol}")
@@ -304,3 +304,5 @@ def _check_settings(tol: float, max_iterations: int, threads: int) -> None:
         raise SettingError(f"max_iterations must be at least 1, not {max_iterations}")
     if threads < 1:
         raise SettingError(f"threads must be at least 1, not {threads}")
+    if np.dtype(dtype) not in (np.float64, np.float32):
+        raise SettingError(f"dtype must be float64 or float32, not {dtype}")

@@ -96,6 +96,12 @@ class Splitting:
         relevant = self._means[1:] if self._frozen else self._means
         kinked = isinstance(problem.loss, KinkedLoss)
         self._rho = max(min(relevant) * (_KINKED_SHARE if kinked else 1.0), 1e-12)
+        self._block_units = (1.0, 1.0)
+        if getattr(region, "separable", False) and not self._frozen:
+            least = max(min(self._means), 1e-300)
+            self._block_units = tuple(np.sqrt(mean / least) for mean in self._means)
+        cut, size = self.shape.metric_size, self.shape.size
+        self._units = np.repeat(self._block_units, [cut, size - cut])
         self._answers: AnswersCopy | None = None
         self._scores: ScoresCopy | None = None
         self.copies = self._make_copies()
@@ -107,7 +113,7 @@ class Splitting:
             _, multipliers = previous._settle()
             scale = previous._rho / self._rho
             parts = [part + scale * u for part, u in zip(parts, multipliers, strict=True)]
-        self._state = np.concatenate([self._x, *parts], axis=1)
+        self._state = np.concatenate([self._x * self._units, *parts], axis=1)
         self._anderson = Anderson(_KINKED_MEMORY if kinked else _MEMORY, *self._state.shape)
         self._last: tuple[Floats, Floats] | None = None
         self._refresh(weights)
@@ -118,7 +124,9 @@ class Splitting:
         region, loss = self.problem.region, self.problem.loss
         pieces = region.pieces if isinstance(region, SplitRegion) else (region,)
         copies: list[Copy] = [
-            (MetricCopy if getattr(piece, "metric_only", False) else WholeCopy)(self.shape, piece)
+            MetricCopy(self.shape, piece, self._units)
+            if getattr(piece, "metric_only", False)
+            else WholeCopy(self.shape, piece, self._units)
             for piece in pieces
         ]
         if self.bound is not None:
@@ -151,9 +159,10 @@ class Splitting:
         self._expected = weights
         if self._answers is not None:
             weights = weights * (self._rho * self._answers.unit**2)
-        of_metric = sum(isinstance(copy, WholeCopy | MetricCopy) for copy in self.copies)
-        of_points = sum(isinstance(copy, WholeCopy) for copy in self.copies)
-        ridge = (self._rho * (of_metric + _DAMPING), self._rho * (of_points + _DAMPING))
+        wholes = sum(isinstance(copy, WholeCopy) for copy in self.copies) + _DAMPING
+        cones = sum(isinstance(copy, MetricCopy) for copy in self.copies)
+        unit, unit_of_points = self._block_units
+        ridge = (self._rho * (wholes + cones) * unit**2, self._rho * wholes * unit_of_points**2)
         if self._dense:
             shared = self._rho * self._shared
             self._arrow = Arrow.of(self.crowd, self._joined, weights, ridge, shared)
@@ -177,7 +186,8 @@ class Splitting:
         """Return the curvature of risk, copies and damping, applied to a direction."""
         metric, points = self.shape.open(flat)
         along = self.crowd.margins(metric, points) * self._inner
-        result = self.shape.close(*self.crowd.pull(along)) + _DAMPING * self._rho * flat
+        result = self.shape.close(*self.crowd.pull(along))
+        result += _DAMPING * self._rho * self._units**2 * flat
         for copy in self.copies:
             copy.pull(self._rho * copy.look(flat), result)
         metric, _ = self.shape.open(result)
@@ -196,7 +206,7 @@ class Splitting:
         for copy, look, z, u in zip(self.copies, looks, settled, multipliers, strict=True):
             copy.pull(self._rho * (look - z + u), gradient)
         following = self._x - self._solve(gradient)
-        image = [following]
+        image = [following * self._units]
         for copy, z, u in zip(self.copies, settled, multipliers, strict=True):
             image.append(_RELAXATION * copy.look(following) + (1 - _RELAXATION) * z + u)
         self._advance(self._anderson.extrapolate(self._state, np.concatenate(image, axis=1)))
@@ -242,7 +252,7 @@ class Splitting:
         self._state = state
         metric, _ = self.shape.open(state)
         metric[:] = (metric + np.swapaxes(metric, -1, -2)) * 0.5
-        self._x = state[:, : self.shape.size]
+        self._x = state[:, : self.shape.size] / self._units
 
     def _settle(self) -> tuple[list[Floats], list[Floats]]:
         """Return where the copies are, and their multipliers over rho."""
@@ -270,8 +280,7 @@ class Splitting:
         factor = float(np.clip(np.sqrt(ratio), 1 / _UNBALANCED, _UNBALANCED))
         self._rho *= factor
         parts = [z + u / factor for z, u in zip(settled, multipliers, strict=True)]
-        self._state = np.concatenate([self._x, *parts], axis=1)
-        self._x = self._state[:, : self.shape.size]
+        self._state = np.concatenate([self._x * self._units, *parts], axis=1)
         self._anderson.forget()
         self._refresh(self._weights(self.crowd.margins(*self.shape.open(self._x))))
 
@@ -279,7 +288,8 @@ class Splitting:
         """Return a feasible point near the present one, with its certificate."""
         settled, multipliers = self._settle()
         flat = self._x.copy()
-        flat[:, : self.copies[0].size] = settled[0]
+        size = self.copies[0].size
+        flat[:, :size] = settled[0] / self._units[:size]
         slopes = margin_dual = None
         for copy, multiplier in zip(self.copies, multipliers, strict=True):
             if isinstance(copy, AnswersCopy):
