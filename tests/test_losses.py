@@ -1,12 +1,12 @@
 """Losses by their definitions: slopes, conjugates, constants, proximal points, links."""
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+import oracles
 from crowdmetric.errors import SettingError
 from crowdmetric.losses import (
     BUILT_IN,
@@ -115,6 +115,13 @@ def test_the_probit_conjugate_holds_over_its_whole_domain(scale):
     slope = loss.slope(z)
     total = loss.value(z) + loss.conjugate(slope)
     np.testing.assert_allclose(total, slope * z, rtol=1e-10, atol=1e-9)
+
+
+def test_the_probit_conjugate_fades_to_zero_with_the_slope():
+    conjugate = Probit().conjugate(-np.logspace(-323, -5, 400))
+    assert (conjugate <= 0).all()
+    assert (np.diff(conjugate) <= 0).all()
+    assert conjugate[0] == 0
 
 
 @ALL

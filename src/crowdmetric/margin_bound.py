@@ -20,6 +20,9 @@ __all__ = ["MarginBound"]
 
 Floats = npt.NDArray[np.float64]
 
+_MOST_CUTS = 50
+_ENOUGH = 1 + 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class MarginBound:
@@ -108,17 +111,28 @@ def centred(multiplier: Floats) -> Floats:
 def _least_spread(
     features: npt.NDArray[np.floating], metric: Floats, radius: float
 ) -> tuple[Floats, float]:
-    """Return the v in a box inside the ball that spreads the scores least: a linear programme."""
+    """Return the v in the ball that spreads the scores least, by linear programmes.
+
+    The ball is the limit of polytopes: each programme's v, if it is outside, is cut off.
+    """
     count, d = features.shape
     size = np.einsum("nd,nd->n", features @ metric, features)
     upper = np.hstack([features, -np.ones((count, 1)), np.zeros((count, 1))])
     lower = np.hstack([-features, np.zeros((count, 1)), np.ones((count, 1))])
-    box = radius / np.sqrt(d)
-    found = linprog(
-        np.concatenate([np.zeros(d), [1.0, -1.0]]),
-        A_ub=np.vstack([upper, lower]),
-        b_ub=np.concatenate([-size, size]),
-        bounds=[(-box, box)] * d + [(None, None)] * 2,
-    )
-    point = np.asarray(found.x)[:d]
+    rows, limits = np.vstack([upper, lower]), np.concatenate([-size, size])
+    point, length = np.zeros(d), 0.0
+    for _ in range(_MOST_CUTS):
+        found = linprog(
+            np.concatenate([np.zeros(d), [1.0, -1.0]]),
+            A_ub=rows,
+            b_ub=limits,
+            bounds=[(-radius, radius)] * d + [(None, None)] * 2,
+        )
+        point = np.asarray(found.x)[:d]
+        length = float(np.linalg.norm(point))
+        if length <= radius * _ENOUGH:
+            break
+        rows = np.vstack([rows, np.append(point / length, [0.0, 0.0])])
+        limits = np.append(limits, radius)
+    point = point * (radius / max(length, radius))
     return point, float(np.ptp(size + features @ point))

@@ -146,8 +146,7 @@ def solve_with(peer: str, problems: Sequence[Problem]) -> PeerAnswer:
 
 def _solve_one(peer: str, problem: Problem) -> PeerAnswer:
     """Build, compile and solve one model."""
-    import cvxpy as cp
-
+    cp = _cvxpy()
     solver, options = PEERS[peer]
     begun = time.perf_counter()
     model, metric, points = _model(problem)
@@ -171,10 +170,16 @@ def _solve_one(peer: str, problem: Problem) -> PeerAnswer:
     )
 
 
+def _cvxpy() -> Any:
+    """Import CVXPY, whose types do not know its own functions."""
+    import cvxpy
+
+    return cvxpy
+
+
 def _model(problem: Problem) -> tuple[Any, Any, Any]:
     """Return a CVXPY problem and its variables M and V, without a loop over answers."""
-    import cvxpy as cp
-
+    cp = _cvxpy()
     dimension, users = problem.features.shape[1], problem.answers.n_users
     metric = cp.Variable((dimension, dimension), PSD=True)
     points = cp.Variable((users, dimension))
@@ -208,8 +213,7 @@ def _design(problem: Problem) -> tuple[Floats, scipy.sparse.csr_array]:
 
 def _limits(problem: Problem, metric: Any, points: Any) -> list[Any]:
     """Return the region's constraints; trace stands for the nuclear norm where M is enough."""
-    import cvxpy as cp
-
+    cp = _cvxpy()
     region = problem.region
     if isinstance(region, NuclearFull):
         return [cp.normNuc(cp.hstack([metric, points.T])) <= region.radius]

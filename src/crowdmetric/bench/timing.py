@@ -4,18 +4,53 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from multiprocessing.pool import Pool
 from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-__all__ = ["Worker", "median", "seconds", "single_thread"]
+from crowdmetric.errors import SettingError
+
+__all__ = ["Settings", "Worker", "median", "seconds", "single_thread"]
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much to measure.
+
+    Parameters
+    ----------
+    seeds : int
+        How many crowds to draw for each problem.
+    quick : bool
+        Small crowds, to try everything out in seconds: their times say nothing.
+    limit : float
+        Seconds after which a general-purpose solver is stopped.
+
+    Examples
+    --------
+    >>> Settings(quick=True).seeds
+    5
+    """
+
+    seeds: int = 5
+    quick: bool = False
+    limit: float = 120.0
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense."""
+        if self.seeds < 1:
+            raise SettingError(f"seeds must be at least 1, not {self.seeds}")
+        if not self.limit > 0:
+            raise SettingError(f"the limit must be a positive number of seconds, not {self.limit}")
 
 
 @contextmanager
@@ -140,6 +175,7 @@ class Worker(AbstractContextManager["Worker"]):
 
 def _begin(prepare: Callable[[], object]) -> None:
     """Keep the new process to one thread, before and after its libraries are loaded."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ[name] = "1"
     prepare()

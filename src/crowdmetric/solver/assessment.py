@@ -47,9 +47,18 @@ class Assessment:
     margin_dual: Floats | None
     distance: Floats | None
 
+    @property
+    def _merit(self) -> Floats:
+        """The smaller the better, for each problem."""
+        return self.gap if self.distance is None else self.gap / self.distance
+
     def or_better(self, other: Assessment, crowd: Crowd) -> Assessment:
-        """Keep, for each problem, the point with the smaller gap."""
-        better = other.gap < self.gap
+        """Keep, for each problem, the point with the smaller gap.
+
+        Gaps up to different distances are compared per unit of distance: else an early point
+        near zero, compared with few others, would beat all that follow.
+        """
+        better = other._merit < self._merit
         if better.all():
             return other
         if not better.any():

@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 _ROOT_TWO = np.sqrt(2.0)
 _MOST_WORK = 1e9  # floating-point operations of one factorisation; conjugate gradients win beyond
+_LEAST_RIDGE = 1e-13  # of the trace
 _MOST_NUMBERS = 3e7  # numbers to keep
 
 
@@ -146,9 +147,9 @@ class Arrow:
         """Eliminate the users."""
         count, packed = left.shape[0], left.shape[-1]
         d = blocks.shape[-1]
-        inverse: Floats = np.linalg.inv(blocks + ridge[1] * np.eye(d)).astype(np.float64)
+        inverse: Floats = np.linalg.inv(_with_ridge(blocks, ridge[1])).astype(np.float64)
         solved = inverse @ cross
-        left = left + ridge[0] * np.eye(packed)
+        left = _with_ridge(left, ridge[0])
         flat, flat_solved = (a.reshape(count, per * d, packed) for a in (cross, solved))
         left -= np.swapaxes(flat, -1, -2) @ flat_solved
         return cls(
@@ -180,6 +181,13 @@ class Arrow:
         rows = (self.users @ points[..., None])[..., 0]
         rows = rows - (self.cross @ step[..., None]).reshape(points.shape)
         return unpack(step, d), rows
+
+
+def _with_ridge(blocks: Floats, ridge: float) -> Floats:
+    """Add a ridge to the diagonals: at least so much that rounding leaves them invertible."""
+    least = _LEAST_RIDGE * np.einsum("bii->b", blocks)
+    result: Floats = blocks + np.maximum(ridge, least)[:, None, None] * np.eye(blocks.shape[-1])
+    return result
 
 
 def mean_curvatures(crowd: Crowd, weights: Floats) -> tuple[float, float]:

@@ -98,7 +98,7 @@ class InteriorPoint:
         """Take one iteration; being stuck is recorded, not raised."""
         try:
             self._iterate()
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, ZeroDivisionError):
             self.stuck = True
         self.iteration += 1
         self.stuck = self.stuck or self.iteration >= _MOST_STEPS

@@ -1,0 +1,10 @@
+"""The words that options take, written out here so that parsing needs nothing heavy."""
+
+from __future__ import annotations
+
+__all__ = ["FEATURES", "LOSSES", "REGIONS", "TIES"]
+
+REGIONS = ("nuclear-full", "frobenius", "nuclear-metric", "nuclear-split", "psd", "fixed")
+LOSSES = ("logistic", "probit", "hinge", "squared-hinge", "smoothed-hinge")
+FEATURES = ("raw", "center", "standardize", "unit-ball")
+TIES = ("half", "drop")
