@@ -1,6 +1,7 @@
 """The crowd: margins against their definition, the adjoint, threads and precision."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ def test_threads_share_whole_users_even_when_one_answers_nearly_everything(monke
     monkeypatch.setattr(crowd_module, "_LEAST_WORK", 1)
     case = oracles.random_case(3, n_users=4, n_answers=60)
     user = np.where(np.arange(60) < 55, 2, np.arange(60) % 4)
-    case = oracles.replace(case, user=user)
+    case = replace(case, user=user)
     one, several = crowd_of(case), crowd_of(case, threads=4)
     stops = [stop for _, _, stop in several.ranges]
     assert [start for _, start, _ in several.ranges] == [0, *stops[:-1]]

@@ -21,6 +21,7 @@ from crowdmetric.comparisons import Answers
 __all__ = ["Crowd"]
 
 Floats = npt.NDArray[np.float64]
+_LARGEST_TABLE = 2  # places per answer up to which a table of all scores is quicker
 _LEAST_WORK = 20_000  # answers for which a thread is worth its start
 Codes = npt.NDArray[np.int32]
 
@@ -31,10 +32,8 @@ class Crowd:
 
     Parameters
     ----------
-    user, left, right : ndarray of int32
-        Codes, the users in ascending order.
-    sign : ndarray
-        -1: left preferred; 1: right preferred.
+    user, up, down : ndarray of int32
+        Codes, the users in ascending order; the item `up` should score higher than `down`.
     share : ndarray of float64
         Weight of each answer, summing to 1 within each problem.
     features : ndarray of shape (n, d)
@@ -60,9 +59,8 @@ class Crowd:
     """
 
     user: Codes
-    left: Codes
-    right: Codes
-    sign: npt.NDArray[np.floating]
+    up: Codes
+    down: Codes
     share: Floats
     features: npt.NDArray[np.floating]
     reference: Floats
@@ -110,7 +108,10 @@ class Crowd:
         Crowd
             The sorted crowd.
         """
-        order = np.argsort(answers.user, kind="stable")
+        if (np.diff(answers.user) >= 0).all():
+            order = np.arange(len(answers))
+        else:
+            order = np.argsort(answers.user, kind="stable")
         user, weight = answers.user[order], answers.weight[order]
         if single:
             total = np.bincount(user, weight, minlength=answers.n_users).astype(np.float64)
@@ -119,9 +120,8 @@ class Crowd:
         of_answer = np.where(total > 0, total, 1.0)[user if single else np.zeros_like(user)]
         return cls(
             user=user,
-            left=answers.left[order],
-            right=answers.right[order],
-            sign=answers.sign[order].astype(dtype),
+            up=np.where(answers.sign > 0, answers.left, answers.right)[order],
+            down=np.where(answers.sign > 0, answers.right, answers.left)[order],
             share=weight / of_answer,
             features=np.ascontiguousarray(features, dtype=dtype),
             reference=np.ascontiguousarray(features, dtype=np.float64),
@@ -137,7 +137,7 @@ class Crowd:
         """The same crowd in float64: certificates are computed with it."""
         if self.features.dtype == np.float64:
             return self
-        return replace(self, features=self.reference, sign=self.sign.astype(np.float64))
+        return replace(self, features=self.reference)
 
     @property
     def users_per_problem(self) -> int:
@@ -153,6 +153,15 @@ class Crowd:
     def starts(self) -> npt.NDArray[np.intp]:
         """Where each user's answers start, and the number of answers at the end."""
         return np.searchsorted(self.user, np.arange(self.n_users + 1))
+
+    @cached_property
+    def _places(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]] | None:
+        """Where both items of each answer are in the flat table of scores, if that is small."""
+        count = len(self.features)
+        if self.n_users * count > _LARGEST_TABLE * len(self.user):
+            return None
+        rows = self.user.astype(np.intp) * count
+        return rows + self.up, rows + self.down
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
@@ -174,16 +183,26 @@ class Crowd:
         ndarray of shape (m,)
             In the crowd's order.
         """
-        shape = (self.n_users, self.dimension)
-        rows = np.ascontiguousarray(points.reshape(shape), dtype=self.features.dtype)
-        size = self.sizes(metric)
         out = np.empty(len(self.user))
+        size = self.sizes(metric)
+        if self._places is not None:
+            up, down = self._places
+            scores = points @ self.features.T
+            scores += size[:, None, :]
+            table = scores.ravel()
 
-        def work(_: int, start: int, stop: int) -> None:
-            kernels.gather(
-                start, stop, self.user, self.left, self.right, self.sign,
-                size, self.features, rows, self.users_per_problem, out,
-            )  # fmt: skip
+            def work(_: int, start: int, stop: int) -> None:
+                kernels.gather_table(start, stop, up, down, table, out)
+
+        else:
+            shape = (self.n_users, self.dimension)
+            rows = np.ascontiguousarray(points.reshape(shape), dtype=self.features.dtype)
+
+            def work(_: int, start: int, stop: int) -> None:
+                kernels.gather(
+                    start, stop, self.user, self.up, self.down,
+                    size, self.features, rows, self.users_per_problem, out,
+                )  # fmt: skip
 
         self._share_out(work)
         return out
@@ -207,19 +226,27 @@ class Crowd:
 
     def pull(self, forces: Floats) -> tuple[Floats, Floats]:
         """Return the adjoint of `margins`, applied to one number per answer."""
-        pull: Floats = np.multiply(forces, self.sign, dtype=np.float64)
-        n_items = len(self.features)
-        of_item = np.zeros((len(self.ranges), self.n_problems, n_items))
+        shape = (self.n_problems, self.users_per_problem, self.dimension)
+        if self._places is not None:
+            up, down = self._places
+            table = np.zeros((*shape[:2], len(self.features)))
+            flat = table.ravel()
+
+            def work(_: int, start: int, stop: int) -> None:
+                kernels.scatter_table(start, stop, up, down, forces, flat)
+
+            self._share_out(work)
+            return self.pull_metric(table.sum(axis=1)), table @ self.reference
+        of_item = np.zeros((len(self.ranges), self.n_problems, len(self.features)))
         of_user = np.zeros((self.n_users, self.dimension))
 
-        def work(run: int, start: int, stop: int) -> None:
+        def work_by_features(run: int, start: int, stop: int) -> None:
             kernels.scatter(
-                start, stop, self.user, self.left, self.right, pull,
+                start, stop, self.user, self.up, self.down, forces,
                 self.features, self.users_per_problem, of_item[run], of_user,
             )  # fmt: skip
 
-        self._share_out(work)
-        shape = (self.n_problems, self.users_per_problem, self.dimension)
+        self._share_out(work_by_features)
         return self.pull_metric(of_item.sum(axis=0)), of_user.reshape(shape)
 
     def sizes(self, metric: Floats) -> Floats:

@@ -97,12 +97,12 @@ def numpy_pass(crowd: Crowd, metric: Floats, points: Floats, slopes: Floats) -> 
     >>> [part.shape for part in parts]
     [(900,), (2, 2), (3, 2)]
     """
-    x, left, right = crowd.features, crowd.left, crowd.right
+    x, left, right = crowd.features, crowd.up, crowd.down
     apart = x[left] - x[right]
     size = np.einsum("nd,nd->n", x @ metric, x)
     along = np.einsum("td,td->t", apart, points[crowd.user])
-    margins = np.asarray(crowd.sign * (size[left] - size[right] + along), dtype=np.float64)
-    pull = slopes * crowd.share * crowd.sign
+    margins = np.asarray(size[left] - size[right] + along, dtype=np.float64)
+    pull = slopes * crowd.share
     of_item = np.bincount(left, pull, len(x)) - np.bincount(right, pull, len(x))
     of_metric = np.asarray(x.T @ (of_item[:, None] * x), dtype=np.float64)
     of_points = np.asarray(

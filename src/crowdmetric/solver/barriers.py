@@ -74,11 +74,13 @@ class Barriers:
         self._of_ball = level / self._gap
         self._of_rows = level / self._gaps
         self._of_cone: Floats = level * self._inverse
+        self._measure_multipliers()
 
     def _measure(self) -> None:
         """Compute what depends on the point."""
         self.packed = pack(self.metric)
-        self._inverse: Floats = np.linalg.inv(self.metric).astype(np.float64)
+        self._root = np.linalg.inv(np.linalg.cholesky(self.metric))
+        self._inverse: Floats = self._root.T @ self._root
         if self._trace:
             self._gap = self._radius - float(np.trace(self.metric))
             self._normal = self._identity
@@ -87,11 +89,17 @@ class Barriers:
             self._normal = self.packed
         self._gaps = (self._row_radius**2 - np.einsum("kd,kd->k", self.points, self.points)) / 2
 
+    def _measure_multipliers(self) -> None:
+        """Compute what depends on the multipliers."""
+        self._root_of_cone = np.linalg.inv(np.linalg.cholesky(self._of_cone))
+
     def curvature(self) -> tuple[Floats, Floats]:
         """Return what the constraints add to the blocks of M (D, D) and of the users (K, d, d)."""
-        product = np.kron(self._inverse, self._of_cone)
-        product += np.kron(self._of_cone, self._inverse)
-        block = 0.5 * self._basis @ product @ self._basis.T
+        d = len(self.metric)
+        product = self._inverse[:, None, :, None] * self._of_cone[None, :, None, :]
+        # The basis is of symmetric matrices, for which both orders of the product are alike.
+        block = self._basis @ product.reshape(d * d, d * d) @ self._basis.T
+        block = 0.5 * (block + block.T)
         block += (self._of_ball / self._gap) * np.outer(self._normal, self._normal)
         if not self._trace:
             block += self._of_ball * np.eye(len(block))
@@ -107,8 +115,8 @@ class Barriers:
 
     def follow(
         self, metric: Floats, points: Floats, target: Target
-    ) -> tuple[float, Floats, Floats, Target]:
-        """Return the change of the multipliers along a direction, and its second-order terms."""
+    ) -> tuple[float, Floats, Floats]:
+        """Return the change of the multipliers along a direction: of ball, rows and cone."""
         along, along_rows = self._normal @ metric, np.einsum("kd,kd->k", self.points, points)
         ball = (target.level - target.ball + self._of_ball * along) / self._gap - self._of_ball
         rows = (target.level - target.rows + self._of_rows * along_rows) / self._gaps
@@ -118,14 +126,26 @@ class Barriers:
         cone = target.level * self._inverse - self._of_cone - (product + product.T) / 2
         if not np.isscalar(target.cone):
             cone = cone - unpack(np.asarray(target.cone), len(cone))
-        twice = self._inverse @ full @ cone
-        second = Target(0.0, float(-ball * along), -rows * along_rows, pack((twice + twice.T) / 2))
-        return float(ball), rows, cone, second
+        return float(ball), rows, cone
+
+    def second_order(
+        self,
+        metric: Floats,
+        points: Floats,
+        change: tuple[float, Floats, Floats],
+        level: float,
+    ) -> Target:
+        """Return the target that corrects for what a direction leaves out."""
+        ball, rows, cone = change
+        twice = self._inverse @ unpack(metric, len(cone)) @ cone
+        along_rows = np.einsum("kd,kd->k", self.points, points)
+        curved = pack((twice + twice.T) / 2)
+        return Target(level, -ball * float(self._normal @ metric), -rows * along_rows, curved)
 
     def longest(self, metric: Floats, points: Floats, rate: float) -> float:
         """Return how far a direction stays inside, given the rate of the slacks."""
         limit = 1.0 / max(rate, 1e-12)
-        limit = min(limit, _cone_limit(self.metric, unpack(metric, len(self.metric))))
+        limit = min(limit, _cone_limit(self._root, unpack(metric, len(self.metric))))
         if self._trace:
             limit = min(limit, self._gap / max(float(self._normal @ metric), 1e-300))
         else:
@@ -138,7 +158,7 @@ class Barriers:
     def longest_multipliers(self, ball: float, rows: Floats, cone: Floats, rate: float) -> float:
         """Return how far the multipliers stay positive, given the rate of the others."""
         fastest = max(rate, -ball / self._of_ball, float((-rows / self._of_rows).max()), 1e-12)
-        return min(1.0 / fastest, _cone_limit(self._of_cone, cone))
+        return min(1.0 / fastest, _cone_limit(self._root_of_cone, cone))
 
     def move(
         self, step: tuple[Floats, Floats], change: tuple[float, Floats, Floats], lengths: Floats
@@ -150,11 +170,11 @@ class Barriers:
         self._of_rows = self._of_rows + lengths[1] * change[1]
         self._of_cone = self._of_cone + lengths[1] * change[2]
         self._measure()
+        self._measure_multipliers()
 
 
-def _cone_limit(inside: Floats, direction: Floats) -> float:
-    """Return how far one may go from a positive definite matrix before leaving the cone."""
-    root = np.linalg.inv(np.linalg.cholesky(inside))
+def _cone_limit(root: Floats, direction: Floats) -> float:
+    """Return how far one may go from (root' root)^-1 before leaving the cone."""
     least = float(np.linalg.eigvalsh(root @ direction @ root.T)[0])
     return -1.0 / least if least < 0 else np.inf
 

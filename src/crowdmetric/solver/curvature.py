@@ -132,7 +132,7 @@ class Arrow:
         left = np.zeros((count, packed, packed))
         root = np.sqrt(weights)[:, None]
         for user, (start, stop) in enumerate(zip(crowd.starts[:-1], crowd.starts[1:], strict=True)):
-            rows = joined[crowd.left[start:stop]] - joined[crowd.right[start:stop]]
+            rows = joined[crowd.up[start:stop]] - joined[crowd.down[start:stop]]
             rows *= root[start:stop]
             total = rows.T @ rows + shared
             left[user // per] += total[:packed, :packed]
@@ -207,7 +207,7 @@ def mean_curvatures(crowd: Crowd, weights: Floats) -> tuple[float, float]:
     """
     table, d = crowd.reference, crowd.dimension
     square = np.einsum("nd,nd->n", table, table)
-    left, right = crowd.left, crowd.right
+    left, right = crowd.up, crowd.down
     # norm(a - b)^2 from norms and inner products: of x x', the inner product is (x_i' x_j)^2.
     inner = np.einsum("td,td->t", table[left], table[right])
     points = float(weights @ (square[left] + square[right] - 2 * inner))

@@ -143,7 +143,7 @@ def _block_curvatures(crowd: Crowd) -> list[float]:
     of_points = 0.0
     table = crowd.reference
     for start, stop in zip(crowd.starts[:-1], crowd.starts[1:], strict=True):
-        rows = table[crowd.left[start:stop]] - table[crowd.right[start:stop]]
+        rows = table[crowd.up[start:stop]] - table[crowd.down[start:stop]]
         rows = rows * np.sqrt(crowd.share[start:stop])[:, None]
         of_points = max(of_points, float(np.linalg.norm(rows.T @ rows, 2)))
     return [of_metric, of_points]

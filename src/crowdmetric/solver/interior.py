@@ -17,18 +17,19 @@ from crowdmetric.regions import FrobeniusMetric, NuclearMetric
 from crowdmetric.solver import interior_kernels as loops
 from crowdmetric.solver.assessment import Assessment, assess
 from crowdmetric.solver.barriers import Barriers, Target
-from crowdmetric.solver.curvature import joined_features, unpack
+from crowdmetric.solver.curvature import joined_features
 
 __all__ = ["InteriorPoint"]
 
 Floats = npt.NDArray[np.float64]
 
-_REGION_SHARE = 0.05  # complementarity of the region over that of the answers, on the central path
-_BOUNDARY = 0.99  # how much of the way to the boundary a step goes
+_REGION_SHARE = 0.02  # complementarity of the region over that of the answers, on the central path
+_BOUNDARY = 0.995  # how much of the way to the boundary a step goes
 _MOST_STEPS = 60
 _MOST_NUMBERS = 2e7
 _MOST_PACKED = 120
 _SHORTEST = 1e-7
+_NEAR = 3.0  # the complementarity of the answers is about twice the gap
 
 
 class InteriorPoint:
@@ -51,22 +52,23 @@ class InteriorPoint:
         count, items, answers = crowd.n_users, len(exact.features), len(exact.user)
         self._joined = joined_features(exact.features)
         self._packed = self._joined.shape[1] - crowd.dimension
-        self._up = np.where(exact.sign > 0, exact.left, exact.right)
-        self._down = np.where(exact.sign > 0, exact.right, exact.left)
+        self._up, self._down = exact.user * items + exact.up, exact.user * items + exact.down
+        self._there = (exact.up * count + exact.user) * items + exact.down
+        self._back = (exact.down * count + exact.user) * items + exact.up
         self._barriers = Barriers(region, count, crowd.dimension)
         table = self._scores(self._joined[:, : self._packed] @ self._start_packed(), None)
-        z = table[exact.user, self._up] - table[exact.user, self._down]
+        z = table[self._up] - table[self._down]
         xi = np.maximum(1 - z, 0.0) + 1
         self._point = np.stack([z + xi - 1, xi, np.full(answers, 0.5)])
         self._step = np.zeros((3, answers))
         self._lengths = np.zeros(2)
-        self._weight, self._want = np.empty(answers), np.empty(answers)
+        self._weight, self._want, self._force = np.empty((3, answers))
         self._second = np.empty((2, answers))
-        self._graph, self._degree = np.empty((items, count, items)), np.empty((items, count))
+        self._graph = np.empty((items, count, items))
+        self._columns = np.hstack([exact.features, np.ones((items, 1))])
         level = float(exact.share @ (self._point[0] + xi)) / 2
         self._barriers.centre(_REGION_SHARE * level / self._barriers.count)
         self.iteration = 0
-        self.gap = np.inf
         self.stuck = False
         self._prepare()
 
@@ -81,10 +83,11 @@ class InteriorPoint:
 
     @staticmethod
     def suits(problem: Problem, crowd: Crowd) -> bool:
-        """Return whether the method can solve a problem, and its tables fit."""
+        """Return whether the method can solve a problem, which has answers and fits its tables."""
         d, items = crowd.dimension, len(crowd.features)
         return (
             InteriorPoint.knows(problem)
+            and crowd.problem_weights[0] > 0
             and crowd.n_problems == 1
             and d * (d + 1) // 2 <= _MOST_PACKED
             and crowd.n_users * items**2 <= _MOST_NUMBERS
@@ -92,7 +95,8 @@ class InteriorPoint:
 
     def due(self, tol: float) -> bool:
         """Return whether an assessment is worth its time."""
-        return self.gap <= tol or self.stuck or self.iteration % 10 == 0
+        near = self._total <= _NEAR * tol
+        return near or self.stuck or self.iteration % 20 == 0
 
     def step(self) -> None:
         """Take one iteration; being stuck is recorded, not raised."""
@@ -116,27 +120,26 @@ class InteriorPoint:
         return self._barriers.packed
 
     def _scores(self, sizes: Floats, points: Floats | None) -> Floats:
-        """Return the table of scores (K, n) of x' M x and points."""
-        rows = 0.0 if points is None else points @ self.crowd.reference.T
-        result: Floats = np.ascontiguousarray(
-            np.broadcast_to(sizes + rows, (self.crowd.n_users, len(sizes)))
-        )
-        return result
+        """Return the flat table of scores of x' M x and points."""
+        if points is None:
+            return np.tile(sizes, self.crowd.n_users)
+        result: Floats = points @ self.crowd.reference.T
+        result += sizes
+        return result.ravel()
 
     def _prepare(self) -> None:
-        """Move along the last step, certify the point, and set up the next system."""
-        crowd, region = self.crowd, self.problem.region
+        """Move along the last step, and gather the next system."""
         self._graph[:] = 0.0
-        self._degree[:] = 0.0
-        shape = (crowd.n_users, len(crowd.features))
-        self._force, self._centring = np.zeros(shape), np.zeros(shape)
-        self._total, risk, slopes = loops.move(
-            crowd.user, self._up, self._down, crowd.share, self._point, self._step, self._lengths,
-            self._weight, self._graph, self._degree, self._force, self._centring,
+        self._pulls = self._no_pulls()
+        self._total = loops.move(
+            self._up, self._down, self._there, self._back, self.crowd.share, self._point,
+            self._step, self._lengths, self._weight, self._force, self._graph.ravel(),
+            self._pulls.ravel(),
         )  # fmt: skip
-        metric, points = self._pull(self._force)
-        support = region.support(unpack(metric, crowd.dimension), points)
-        self.gap = float(risk - slopes + np.max(support))
+
+    def _no_pulls(self) -> Floats:
+        """Return an empty table of users and items."""
+        return np.zeros((self.crowd.n_users, len(self.crowd.features)))
 
     def _pull(self, force: Floats) -> tuple[Floats, Floats]:
         """Return the adjoint of the scores, with the metric packed."""
@@ -144,17 +147,22 @@ class InteriorPoint:
         return packed, force @ self.crowd.reference
 
     def _factorise(self) -> None:
-        """Factorise the arrow: the Laplacian of each user's answers, seen through the features."""
-        crowd, joined, cut = self.crowd, self._joined, self._packed
-        width = joined.shape[1]
-        shape = (len(joined), crowd.n_users, width)
-        neighbours = (self._graph.reshape(-1, len(joined)) @ joined).reshape(shape)
-        flow = self._degree[:, :, None] * joined[:, None, :] - neighbours
-        total = (joined.T @ flow.reshape(len(joined), -1)).reshape(width, crowd.n_users, width)
+        """Factorise the arrow: the Laplacian of each user's answers, seen through the features.
+
+        A Laplacian is the degrees less the graph; `ones` among the columns gives the degrees.
+        """
+        users, items, cut = self.crowd.n_users, len(self._joined), self._packed
+        sizes, features = self._joined[:, :cut], self.crowd.reference
+        seen = (self._graph.reshape(-1, items) @ self._columns).reshape(items, users, -1)
+        flow = seen[:, :, -1:] * features[:, None, :] - seen[:, :, :-1]
+        joint = (self._joined.T @ flow.reshape(items, -1)).reshape(-1, users, features.shape[1])
+        joint = joint.transpose(1, 2, 0)
         block, rows = self._barriers.curvature()
-        block = block + total[:cut, :, :cut].sum(axis=1)
-        cross = total[cut:, :, :cut].transpose(1, 0, 2)
-        self._inverse_rows = np.linalg.inv(rows + total[cut:, :, cut:].transpose(1, 0, 2))
+        degrees = seen[:, :, -1].sum(axis=1)
+        everybody = np.ones(users) @ self._graph
+        block += sizes.T @ (degrees[:, None] * sizes - everybody @ sizes)
+        cross = joint[:, :, :cut]
+        self._inverse_rows = np.linalg.inv(rows + joint[:, :, cut:])
         self._cross = (self._inverse_rows @ cross).reshape(-1, cut)
         self._inverse = np.linalg.inv(block - cross.reshape(-1, cut).T @ self._cross)
 
@@ -169,34 +177,34 @@ class InteriorPoint:
 
     def _iterate(self) -> None:
         """Predict, correct and move."""
-        crowd, barriers = self.crowd, self._barriers
-        user, up, down = crowd.user, self._up, self._down
+        crowd, barriers, up, down = self.crowd, self._barriers, self._up, self._down
         sizes = self._joined[:, : self._packed]
         self._factorise()
         target = Target(0.0)
-        packed, points = self._direction(self._force + self._centring, target)
+        packed, points = self._direction(self._pulls, target)
         table = self._scores(sizes @ packed, points)
         slack, multiplier, of_slack, of_multiplier, of_both = loops.affine(
-            user, up, down, crowd.share, self._point, self._weight, table, self._second
+            up, down, crowd.share, self._point, self._weight, table, self._second
         )
-        ball, rows, cone, second = barriers.follow(packed, points, target)
+        change = barriers.follow(packed, points, target)
+        ball, rows, cone = change
         one = min(1.0, barriers.longest(packed, points, slack))
         other = min(1.0, barriers.longest_multipliers(ball, rows, cone, multiplier))
         after = self._total + one * of_slack + other * of_multiplier + one * other * of_both
         level = min(1.0, max(after / self._total, 1e-6)) ** 3 * self._total / 2
-        force = self._force.copy()
+        pulls = self._no_pulls()
         loops.aim(
-            user, up, down, crowd.share, self._point, self._weight, level, self._second,
-            self._want, force,
+            up, down, crowd.share, self._point, self._weight, level, self._second, self._want,
+            self._force, pulls.ravel(),
         )  # fmt: skip
         share = _REGION_SHARE * 2 * level / barriers.count
-        target = Target(share, second.ball, second.rows, second.cone)
-        packed, points = self._direction(force, target)
+        target = barriers.second_order(packed, points, change, share)
+        packed, points = self._direction(pulls, target)
         table = self._scores(sizes @ packed, points)
         slack, multiplier = loops.correct(
-            user, up, down, self._point, self._weight, self._want, self._second, table, self._step
+            up, down, self._point, self._weight, self._want, self._second, table, self._step
         )
-        ball, rows, cone, _ = barriers.follow(packed, points, target)
+        ball, rows, cone = barriers.follow(packed, points, target)
         self._lengths[0] = min(1.0, _BOUNDARY * barriers.longest(packed, points, slack))
         self._lengths[1] = min(
             1.0, _BOUNDARY * barriers.longest_multipliers(ball, rows, cone, multiplier)

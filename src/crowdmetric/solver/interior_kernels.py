@@ -1,8 +1,9 @@
 """The compiled loops of the interior-point method: four passes over the answers per iteration.
 
 Every answer wants item `up` to score higher than item `down`: z = score[up] - score[down]. It has
-a slack s = z + xi - 1 with the multiplier a, and xi >= 0 with the multiplier 1 - a, so that the
-stationarity of xi holds by construction. Tables are indexed [user, item].
+a slack s = z + xi - 1 with the multiplier a, and xi >= 0 with the multiplier b = 1 - a, so that
+the stationarity of xi holds by construction. `up` and `down` are places in flat tables of users
+and items; `there` and `back` are places in the flat table of (item, user, item).
 """
 
 from __future__ import annotations
@@ -13,42 +14,37 @@ __all__ = ["affine", "aim", "correct", "move"]
 
 
 @njit(nogil=True, cache=True)
-def move(user, up, down, share, point, step, lengths, weight, graph, degree, force, centring):  # type: ignore[no-untyped-def]
+def move(up, down, there, back, share, point, step, lengths, weight, force, graph, pulls):  # type: ignore[no-untyped-def]
     """Move slacks and multipliers, and gather what the next Newton system needs.
 
-    `point` and `step` hold s, xi and a. Returns complementarity, risk and the sum of the a.
+    `point` and `step` hold s, xi and a. Returns the complementarity.
     """
     s, xi, a = point
     ds, dxi, da = step
-    complementarity = risk = total = 0.0
-    for t in range(user.size):
+    along, along_multipliers = lengths
+    complementarity = 0.0
+    for t in range(up.size):
         c = share[t]
-        s_t = s[t] + lengths[0] * ds[t]
-        xi_t = xi[t] + lengths[0] * dxi[t]
-        a_t = a[t] + lengths[1] * da[t]
-        s[t], xi[t], a[t] = s_t, xi_t, a_t
+        s_t = s[t] + along * ds[t]
+        xi_t = xi[t] + along * dxi[t]
+        a_t = a[t] + along_multipliers * da[t]
         b_t = 1.0 - a_t
+        s[t], xi[t], a[t] = s_t, xi_t, a_t
         complementarity += c * (a_t * s_t + b_t * xi_t)
-        short = xi_t - s_t
-        if short > 0:
-            risk += c * short
-        total += c * a_t
-        weight[t] = a_t * b_t / (s_t * b_t + xi_t * a_t)
-        w = c * weight[t]
-        k, i, j = user[t], up[t], down[t]
-        graph[i, k, j] += w
-        graph[j, k, i] += w
-        degree[i, k] += w
-        degree[j, k] += w
-        force[k, i] += c * a_t
-        force[k, j] -= c * a_t
-        centring[k, i] += w * short
-        centring[k, j] -= w * short
-    return complementarity, risk, total
+        w = a_t * b_t / (s_t * b_t + xi_t * a_t)
+        weight[t] = w
+        force[t] = c * (a_t + w * (xi_t - s_t))
+    for t in range(up.size):
+        w, g = share[t] * weight[t], force[t]
+        graph[there[t]] += w
+        graph[back[t]] += w
+        pulls[up[t]] += g
+        pulls[down[t]] -= g
+    return complementarity
 
 
 @njit(nogil=True, cache=True)
-def affine(user, up, down, share, point, weight, table, second):  # type: ignore[no-untyped-def]
+def affine(up, down, share, point, weight, table, second):  # type: ignore[no-untyped-def]
     """Follow a predictor; `table` holds its change of scores.
 
     Keeps the second-order terms, and returns how far slacks and multipliers may go (as rates)
@@ -57,9 +53,8 @@ def affine(user, up, down, share, point, weight, table, second):  # type: ignore
     s, xi, a = point
     rate_slack = rate_multiplier = 0.0
     of_slack = of_multiplier = of_both = 0.0
-    for t in range(user.size):
-        k = user[t]
-        change = table[k, up[t]] - table[k, down[t]]
+    for t in range(up.size):
+        change = table[up[t]] - table[down[t]]
         a_t, b_t, s_t, xi_t, c = a[t], 1.0 - a[t], s[t], xi[t], share[t]
         da = weight[t] * (xi_t - s_t - change)
         inverse = 1.0 / (a_t * b_t)
@@ -75,28 +70,29 @@ def affine(user, up, down, share, point, weight, table, second):  # type: ignore
 
 
 @njit(nogil=True, cache=True)
-def aim(user, up, down, share, point, weight, target, second, want, force):  # type: ignore[no-untyped-def]
-    """Turn second-order terms into what the corrector wants, and add its pull to the force."""
+def aim(up, down, share, point, weight, target, second, want, force, pulls):  # type: ignore[no-untyped-def]
+    """Turn second-order terms into what the corrector wants, and gather its force."""
     s, xi, a = point
-    for t in range(user.size):
+    for t in range(up.size):
         a_t, b_t = a[t], 1.0 - a[t]
         inverse = 1.0 / (a_t * b_t)
-        second[0, t] = (target - second[0, t]) * inverse * b_t
-        second[1, t] = (target - second[1, t]) * inverse * a_t
-        want[t] = second[0, t] - second[1, t] + xi[t] - s[t]
-        g = share[t] * weight[t] * want[t]
-        force[user[t], up[t]] += g
-        force[user[t], down[t]] -= g
+        first = (target - second[0, t]) * inverse * b_t
+        other = (target - second[1, t]) * inverse * a_t
+        second[0, t], second[1, t] = first, other
+        want[t] = first - other + xi[t] - s[t]
+        force[t] = share[t] * (a_t + weight[t] * want[t])
+    for t in range(up.size):
+        pulls[up[t]] += force[t]
+        pulls[down[t]] -= force[t]
 
 
 @njit(nogil=True, cache=True)
-def correct(user, up, down, point, weight, want, second, table, step):  # type: ignore[no-untyped-def]
+def correct(up, down, point, weight, want, second, table, step):  # type: ignore[no-untyped-def]
     """Follow the corrector: write the step, and return how far it may be taken (as rates)."""
     s, xi, a = point
     rate_slack = rate_multiplier = 0.0
-    for t in range(user.size):
-        k = user[t]
-        change = table[k, up[t]] - table[k, down[t]]
+    for t in range(up.size):
+        change = table[up[t]] - table[down[t]]
         a_t, b_t = a[t], 1.0 - a[t]
         da = weight[t] * (want[t] - change)
         inverse = 1.0 / (a_t * b_t)
@@ -104,6 +100,9 @@ def correct(user, up, down, point, weight, want, second, table, step):  # type: 
         ds = second[0, t] - s[t] * (1 + rise)
         dxi = ds - change
         step[0, t], step[1, t], step[2, t] = ds, dxi, da
-        rate_slack = max(rate_slack, -ds / s[t], -dxi / xi[t])
+        if -ds > rate_slack * s[t]:
+            rate_slack = -ds / s[t]
+        if -dxi > rate_slack * xi[t]:
+            rate_slack = -dxi / xi[t]
         rate_multiplier = max(rate_multiplier, -rise, fall)
     return rate_slack, rate_multiplier

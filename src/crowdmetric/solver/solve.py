@@ -215,7 +215,7 @@ def _run(
 ) -> tuple[Assessment, Status, int]:
     """Iterate until every problem's gap is small enough, or its answers are separable."""
     begun = time.perf_counter()
-    best = method.assess()
+    best: Assessment | None = None
     crowd, problem = method.crowd, method.problem
     may_diverge = isinstance(problem.region, PSDOnly) and isinstance(problem.loss, Link)
     before = 0
@@ -224,7 +224,8 @@ def _run(
         iteration = before + method.iteration
         if not method.due(tol) and iteration < most:
             continue
-        best = best.or_better(method.assess(), crowd)
+        found = method.assess()
+        best = found if best is None else best.or_better(found, crowd)
         apart = separable(crowd, best) if may_diverge else np.zeros(crowd.n_problems, dtype=bool)
         if ((best.gap <= tol) | apart).all():
             return best, "separable" if apart.any() else "converged", iteration
@@ -236,6 +237,7 @@ def _run(
         if method.stuck:
             before = iteration
             method = Splitting(problem, crowd, (best.metric, best.points))
+    assert best is not None  # the last iteration is always assessed
     return best, "iteration-limit", most
 
 

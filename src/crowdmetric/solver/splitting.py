@@ -97,8 +97,8 @@ class Splitting:
         kinked = isinstance(problem.loss, KinkedLoss)
         self._rho = max(min(relevant) * (_KINKED_SHARE if kinked else 1.0), 1e-12)
         self._block_units = (1.0, 1.0)
-        if getattr(region, "separable", False) and not self._frozen:
-            least = max(min(self._means), 1e-300)
+        least = min(self._means)
+        if getattr(region, "separable", False) and not self._frozen and least > 0:
             self._block_units = tuple(np.sqrt(mean / least) for mean in self._means)
         cut, size = self.shape.metric_size, self.shape.size
         self._units = np.repeat(self._block_units, [cut, size - cut])
