@@ -66,9 +66,9 @@ def test_a_callback_stops_the_solver(loss):
         seen.append(progress)
         return len(seen) == 2
 
-    problem = CASE.problem(NuclearFull(1.2), loss)
+    case = oracles.random_case(5, dimension=6, n_users=8, n_items=30, n_answers=400)
     with pytest.warns(NotConvergedWarning, match=r"the solver ended \(stopped\)"):
-        solution = solve(problem, tol=1e-13, callback=enough)
+        solution = solve(case.problem(NuclearFull(3.0), loss), tol=1e-13, callback=enough)
     assert solution.certificate.status == "stopped"
     assert not solution.certificate.converged
     assert len(seen) == 2

@@ -17,8 +17,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.crowd import Crowd
-from crowdmetric.losses import Loss
 from crowdmetric.margin_bound import MarginBound, centred
 from crowdmetric.problem import Problem
 from crowdmetric.regions import PSDOnly, Region
@@ -107,24 +105,23 @@ class Certificate:
 
 
 def lower_bound(
-    crowd: Crowd,
-    loss: Loss,
+    constant: Floats,
+    gradient: tuple[Floats, Floats],
     region: Region,
-    slopes: Floats,
     duals: Mapping[str, Floats | None],
     bound: MarginBound | None,
     distance: float | Floats | None = None,
 ) -> Floats:
-    """Return each problem's lower bound from slopes and multipliers.
+    """Return each problem's lower bound from what slopes pull, and multipliers.
 
     Parameters
     ----------
-    crowd : Crowd
-        The answers.
-    loss, region : Loss, Region
+    constant : ndarray of shape (B,)
+        C, minus the mean of the conjugate loss at the slopes.
+    gradient : tuple of ndarray
+        G, the gradient that the slopes pull.
+    region : Region
         Of the problem.
-    slopes : ndarray of shape (m,)
-        In the crowd's order.
     duals : mapping
         "dual" and "margin_dual", as in `Certificate`, if known.
     bound : MarginBound or None
@@ -137,16 +134,15 @@ def lower_bound(
     ndarray of shape (B,)
         The lower bounds.
     """
-    metric, points = crowd.gradient(slopes)
-    value = -crowd.mean(loss.conjugate(slopes))
+    metric, points = gradient
     margin_dual = duals.get("margin_dual")
     if bound is not None and margin_dual is not None:
         moved, rows = bound.pull(centred(margin_dual))
         metric, points = metric + moved, points + rows
-        value = value - bound.support(centred(margin_dual))
+        constant = constant - bound.support(centred(margin_dual))
     if distance is not None and isinstance(region, PSDOnly):
-        return value - region.support_within(-metric, -points, distance)
-    return value - region.support(-metric, -points, duals.get("dual"))
+        return constant - region.support_within(-metric, -points, distance)
+    return constant - region.support(-metric, -points, duals.get("dual"))
 
 
 def recheck(
@@ -196,8 +192,9 @@ def recheck(
         name: None if value is None else value.reshape(count, -1, value.shape[-1])
         for name, value in (("dual", certificate.dual), ("margin_dual", certificate.margin_dual))
     }
+    constant = -crowd.mean(problem.loss.conjugate(slopes))
     lower = lower_bound(
-        crowd, problem.loss, problem.region, slopes, duals, bound, certificate.distance
+        constant, crowd.gradient(slopes), problem.region, duals, bound, certificate.distance
     )
     outside = problem.region.violation(matrix, rows)
     if bound is not None:

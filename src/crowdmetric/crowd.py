@@ -108,26 +108,27 @@ class Crowd:
         Crowd
             The sorted crowd.
         """
-        if (np.diff(answers.user) >= 0).all():
-            order = np.arange(len(answers))
-        else:
-            order = np.argsort(answers.user, kind="stable")
-        user, weight = answers.user[order], answers.weight[order]
+        by_user: slice | npt.NDArray[np.intp] = slice(None)
+        if (answers.user[1:] < answers.user[:-1]).any():
+            by_user = np.argsort(answers.user, kind="stable")
+        user, weight = answers.user[by_user], answers.weight[by_user]
         if single:
             total = np.bincount(user, weight, minlength=answers.n_users).astype(np.float64)
+            of_answer: Floats = np.where(total > 0, total, 1.0)[user]
         else:
-            total = np.array([weight.sum()])
-        of_answer = np.where(total > 0, total, 1.0)[user if single else np.zeros_like(user)]
+            total = of_answer = np.array([weight.sum()])
+        up = np.where(answers.sign > 0, answers.left, answers.right)[by_user]
+        down = np.where(answers.sign > 0, answers.right, answers.left)[by_user]
         return cls(
             user=user,
-            up=np.where(answers.sign > 0, answers.left, answers.right)[order],
-            down=np.where(answers.sign > 0, answers.right, answers.left)[order],
+            up=up,
+            down=down,
             share=weight / of_answer,
             features=np.ascontiguousarray(features, dtype=dtype),
             reference=np.ascontiguousarray(features, dtype=np.float64),
             n_users=answers.n_users,
             n_problems=answers.n_users if single else 1,
-            order=order,
+            order=np.arange(len(answers))[by_user],
             problem_weights=total,
             threads=threads,
         )

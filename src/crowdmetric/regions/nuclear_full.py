@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from crowdmetric.regions.protocol import Piece, checked_radius
 __all__ = ["NuclearBall", "NuclearFull", "PSDCone"]
 
 _PROJECTION_TOLERANCE = 1e-12
+_NEGLIGIBLE = 1e-13  # of a squared singular value: rounding
 _MOST_PROJECTION_STEPS = 5000
 
 
@@ -143,6 +145,18 @@ class NuclearFull:
     def best_dual(self, metric: Floats, multiplier: Floats) -> Floats:
         """Return the legal Y nearest to multiplier - G_M."""
         return _onto_dual_cone(multiplier - metric)
+
+    def combine(self, found: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+        """Return the cone's metric in the directions that the ball left: both are exactly low-rank.
+
+        Projections set eigenvalues to exactly zero; averaging them would bring small ones back.
+        """
+        (metric, points), (clipped, _) = found
+        gram = metric @ np.swapaxes(metric, -1, -2) + np.swapaxes(points, -1, -2) @ points
+        squares, vectors = np.linalg.eigh(gram)
+        left = squares > _NEGLIGIBLE * squares[..., -1:]
+        onto = (vectors * left[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+        return symmetric_part(onto @ clipped @ onto), points @ onto
 
     def repair(self, metric: Floats, points: Floats) -> tuple[Floats, Floats]:
         """Make M symmetric positive semidefinite, and scale all back into the ball."""

@@ -79,6 +79,9 @@ class SplitRegion(RepairedRegion, Protocol):
     def pieces(self) -> Sequence[Piece]:
         """The sets whose intersection the region is."""
 
+    def combine(self, found: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+        """Return one point from the points of the pieces, which are almost the same."""
+
     def best_dual(self, metric: Floats, multiplier: Floats) -> Floats:
         """Return the legal dual nearest to what the first piece's multiplier suggests."""
 

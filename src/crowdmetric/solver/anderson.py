@@ -48,19 +48,31 @@ class Anderson:
         self._count = 0
         self._last: tuple[Floats, Floats] | None = None
         self._least = np.full(len(self._steps), np.inf)
-        self._waited = np.zeros(len(self._steps), dtype=np.int64)
+        self._best = np.zeros((len(self._steps), self._steps.shape[-1]))
+        self._waited, self._rest, self._longer = np.zeros((3, len(self._steps)), dtype=np.int64)
 
-    def _watch(self, residual: Floats) -> None:
-        """Let problems forget whose residuals grow, or have stopped shrinking."""
+    def _watch(self, image: Floats, residual: Floats) -> npt.NDArray[np.bool_]:
+        """Return which problems were misled: their residuals grow, or have stopped shrinking.
+
+        They forget, and take plain steps for a while, each time for longer: an averaged map never
+        moves further than before, so these make up for any harm that extrapolation did.
+        """
         size = np.sqrt(np.einsum("bi,bi->b", residual, residual))
         self._waited += 1
-        misled = (size > _DIVERGED * self._least) | (self._waited > self._memory)
+        self._rest -= 1
+        misled: npt.NDArray[np.bool_] = ~(size <= _DIVERGED * self._least)  # NaN misleads too
+        misled |= (self._waited > self._memory) & (self._rest < 0)
         if misled.any():
             for array in (self._steps, self._changes, self._gram):
                 array[misled] = 0.0
             self._least[misled] = np.inf
-        self._waited[misled | (size < self._least)] = 0
-        self._least = np.minimum(self._least, size)
+            self._longer[misled] = 2 * self._longer[misled] + 1
+            self._rest[misled] = self._longer[misled]
+        better = ~misled & (size < self._least)
+        self._best[better] = image[better]
+        self._least[better] = size[better]
+        self._waited[misled | better] = 0
+        return misled
 
     def extrapolate(self, state: Floats, image: Floats) -> Floats:
         """Return where to go on from, given a state and its image under the map.
@@ -76,7 +88,7 @@ class Anderson:
             The next state.
         """
         residual = image - state
-        self._watch(residual)
+        misled = self._watch(image, residual)
         if self._last is not None:
             slot = self._count % self._memory
             self._steps[:, slot] = image - self._last[0]
@@ -94,5 +106,7 @@ class Anderson:
         diagonal = np.einsum("bii->bi", gram)
         diagonal += _REGULARISATION * diagonal.max(axis=-1, keepdims=True) + 1e-300
         weights = np.linalg.solve(gram, right[..., None])
+        weights[self._rest >= 0] = 0.0
         result: Floats = image - (np.swapaxes(weights, -1, -2) @ self._steps[:, :used])[:, 0]
+        result[misled] = self._best[misled]
         return result

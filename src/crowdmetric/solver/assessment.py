@@ -121,10 +121,16 @@ def assess(
         metric, points = bound.shrink(metric, points)
     margins = crowd.margins(metric, points)
     risk = crowd.mean(loss.value(margins))
-    used = loss.slope(margins) if slopes is None else slopes
+    if slopes is None:
+        used = loss.slope(margins)
+        # Fenchel's equality: no need for the conjugate at the slopes of the point itself.
+        constant = risk - crowd.mean(used * margins)
+    else:
+        used, constant = slopes, -crowd.mean(loss.conjugate(slopes))
+    gradient = crowd.gradient(used)
     dual = distance = None
-    if isinstance(region, SplitRegion) and force is not None:
-        pulled = crowd.gradient(used)[0]
+    if force is not None and isinstance(region, SplitRegion):
+        pulled = gradient[0]
         if margin_dual is not None and bound is not None:
             pulled = pulled + bound.pull(margin_dual)[0]
         dual = region.best_dual(-pulled, force)
@@ -132,7 +138,7 @@ def assess(
         size = np.sqrt(vector_norm(metric, 2) ** 2 + vector_norm(points, 2) ** 2)
         distance = 2 * np.maximum(size, _least_distance(problem, crowd))
     duals = {"dual": dual, "margin_dual": margin_dual}
-    lower = lower_bound(crowd, loss, region, used, duals, bound, distance)
+    lower = lower_bound(constant, gradient, region, duals, bound, distance)
     return Assessment(
         metric, points, risk, risk - lower, margins, slopes, dual, margin_dual, distance
     )

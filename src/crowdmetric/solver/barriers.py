@@ -6,6 +6,7 @@ g_k = (b^2 - norm(v_k)^2) / 2. Metrics are packed (see `curvature.pack`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,11 +150,14 @@ class Barriers:
         if self._trace:
             limit = min(limit, self._gap / max(float(self._normal @ metric), 1e-300))
         else:
-            one = np.array([metric @ metric]), np.array([self.packed @ metric])
-            limit = min(limit, _ball_limit(*one, np.array([self._gap])))
-        square = np.einsum("kd,kd->k", points, points)
-        along = np.einsum("kd,kd->k", self.points, points)
-        return min(limit, _ball_limit(square, along, self._gaps))
+            square, along = float(metric @ metric), float(self.packed @ metric)
+            root = math.sqrt(along**2 + 2 * square * self._gap)
+            limit = min(limit, 2 * self._gap / max(along + root, 1e-300))
+        squares = np.einsum("kd,kd->k", points, points)
+        alongs = np.einsum("kd,kd->k", self.points, points)
+        # The root of a quadratic in the form without cancellation: 2 gap / (along + root).
+        roots = np.sqrt(alongs**2 + 2 * squares * self._gaps)
+        return min(limit, float((2 * self._gaps / np.maximum(alongs + roots, 1e-300)).min()))
 
     def longest_multipliers(self, ball: float, rows: Floats, cone: Floats, rate: float) -> float:
         """Return how far the multipliers stay positive, given the rate of the others."""
@@ -177,10 +181,3 @@ def _cone_limit(root: Floats, direction: Floats) -> float:
     """Return how far one may go from (root' root)^-1 before leaving the cone."""
     least = float(np.linalg.eigvalsh(root @ direction @ root.T)[0])
     return -1.0 / least if least < 0 else np.inf
-
-
-def _ball_limit(square: Floats, along: Floats, gaps: Floats) -> float:
-    """Return the least t > 0 with square t^2 / 2 + along t = gap."""
-    root = np.sqrt(along**2 + 2 * square * gaps)
-    # The form without cancellation: 2 gap / (along + root).
-    return float((2 * gaps / np.maximum(along + root, 1e-300)).min())

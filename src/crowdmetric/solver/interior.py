@@ -23,12 +23,13 @@ __all__ = ["InteriorPoint"]
 
 Floats = npt.NDArray[np.float64]
 
-_REGION_SHARE = 0.02  # complementarity of the region over that of the answers, on the central path
+_REGION_SHARE = 0.025  # complementarity of the region over that of the answers, on the central path
 _BOUNDARY = 0.995  # how much of the way to the boundary a step goes
 _MOST_STEPS = 60
 _MOST_NUMBERS = 2e7
 _MOST_PACKED = 120
 _SHORTEST = 1e-7
+_START = 1.5  # how far inside their bounds the slacks start
 _NEAR = 3.0  # the complementarity of the answers is about twice the gap
 
 
@@ -53,19 +54,21 @@ class InteriorPoint:
         self._joined = joined_features(exact.features)
         self._packed = self._joined.shape[1] - crowd.dimension
         self._up, self._down = exact.user * items + exact.up, exact.user * items + exact.down
-        self._there = (exact.up * count + exact.user) * items + exact.down
-        self._back = (exact.down * count + exact.user) * items + exact.up
+        self._there = self._up * items + exact.down
+        self._back = self._down * items + exact.up
         self._barriers = Barriers(region, count, crowd.dimension)
         table = self._scores(self._joined[:, : self._packed] @ self._start_packed(), None)
         z = table[self._up] - table[self._down]
-        xi = np.maximum(1 - z, 0.0) + 1
+        xi = np.maximum(1 - z, 0.0) + _START
         self._point = np.stack([z + xi - 1, xi, np.full(answers, 0.5)])
         self._step = np.zeros((3, answers))
         self._lengths = np.zeros(2)
-        self._weight, self._want, self._force = np.empty((3, answers))
+        self._weight, self._inverses, self._want, self._force = np.empty((4, answers))
         self._second = np.empty((2, answers))
-        self._graph = np.empty((items, count, items))
+        self._graph = np.empty((count, items, items))
         self._columns = np.hstack([exact.features, np.ones((items, 1))])
+        squares = exact.features[:, :, None] * self._joined[:, None, :]
+        self._squares = squares.reshape(items, -1)
         level = float(exact.share @ (self._point[0] + xi)) / 2
         self._barriers.centre(_REGION_SHARE * level / self._barriers.count)
         self.iteration = 0
@@ -133,8 +136,8 @@ class InteriorPoint:
         self._pulls = self._no_pulls()
         self._total = loops.move(
             self._up, self._down, self._there, self._back, self.crowd.share, self._point,
-            self._step, self._lengths, self._weight, self._force, self._graph.ravel(),
-            self._pulls.ravel(),
+            self._step, self._lengths, self._weight, self._inverses, self._force,
+            self._graph.ravel(), self._pulls.ravel(),
         )  # fmt: skip
 
     def _no_pulls(self) -> Floats:
@@ -152,15 +155,16 @@ class InteriorPoint:
         A Laplacian is the degrees less the graph; `ones` among the columns gives the degrees.
         """
         users, items, cut = self.crowd.n_users, len(self._joined), self._packed
-        sizes, features = self._joined[:, :cut], self.crowd.reference
-        seen = (self._graph.reshape(-1, items) @ self._columns).reshape(items, users, -1)
-        flow = seen[:, :, -1:] * features[:, None, :] - seen[:, :, :-1]
-        joint = (self._joined.T @ flow.reshape(items, -1)).reshape(-1, users, features.shape[1])
-        joint = joint.transpose(1, 2, 0)
+        sizes = self._joined[:, :cut]
+        seen = (self._graph.reshape(-1, items) @ self._columns).reshape(users, items, -1)
+        degrees, neighbours = seen[:, :, -1], seen[:, :, :-1].transpose(0, 2, 1)
+        joint = degrees @ self._squares - (neighbours.reshape(-1, items) @ self._joined).reshape(
+            users, -1
+        )
+        joint = joint.reshape(users, neighbours.shape[1], -1)
         block, rows = self._barriers.curvature()
-        degrees = seen[:, :, -1].sum(axis=1)
-        everybody = np.ones(users) @ self._graph
-        block += sizes.T @ (degrees[:, None] * sizes - everybody @ sizes)
+        everybody = (np.ones(users) @ self._graph.reshape(users, -1)).reshape(items, items)
+        block += sizes.T @ (degrees.sum(axis=0)[:, None] * sizes - everybody @ sizes)
         cross = joint[:, :, :cut]
         self._inverse_rows = np.linalg.inv(rows + joint[:, :, cut:])
         self._cross = (self._inverse_rows @ cross).reshape(-1, cut)
@@ -184,7 +188,7 @@ class InteriorPoint:
         packed, points = self._direction(self._pulls, target)
         table = self._scores(sizes @ packed, points)
         slack, multiplier, of_slack, of_multiplier, of_both = loops.affine(
-            up, down, crowd.share, self._point, self._weight, table, self._second
+            up, down, crowd.share, self._point, self._weight, self._inverses, table, self._second
         )
         change = barriers.follow(packed, points, target)
         ball, rows, cone = change
@@ -194,16 +198,17 @@ class InteriorPoint:
         level = min(1.0, max(after / self._total, 1e-6)) ** 3 * self._total / 2
         pulls = self._no_pulls()
         loops.aim(
-            up, down, crowd.share, self._point, self._weight, level, self._second, self._want,
-            self._force, pulls.ravel(),
+            up, down, crowd.share, self._point, self._weight, self._inverses, level, self._second,
+            self._want, self._force, pulls.ravel(),
         )  # fmt: skip
         share = _REGION_SHARE * 2 * level / barriers.count
         target = barriers.second_order(packed, points, change, share)
         packed, points = self._direction(pulls, target)
         table = self._scores(sizes @ packed, points)
         slack, multiplier = loops.correct(
-            up, down, self._point, self._weight, self._want, self._second, table, self._step
-        )
+            up, down, self._point, self._weight, self._inverses, self._want, self._second, table,
+            self._step,
+        )  # fmt: skip
         ball, rows, cone = barriers.follow(packed, points, target)
         self._lengths[0] = min(1.0, _BOUNDARY * barriers.longest(packed, points, slack))
         self._lengths[1] = min(

@@ -3,7 +3,7 @@
 Every answer wants item `up` to score higher than item `down`: z = score[up] - score[down]. It has
 a slack s = z + xi - 1 with the multiplier a, and xi >= 0 with the multiplier b = 1 - a, so that
 the stationarity of xi holds by construction. `up` and `down` are places in flat tables of users
-and items; `there` and `back` are places in the flat table of (item, user, item).
+and items; `there` and `back` are places in the flat table of (user, item, item).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ __all__ = ["affine", "aim", "correct", "move"]
 
 
 @njit(nogil=True, cache=True)
-def move(up, down, there, back, share, point, step, lengths, weight, force, graph, pulls):  # type: ignore[no-untyped-def]
+def move(up, down, there, back, share, point, step, lengths, weight, inverse, force, graph, pulls):  # type: ignore[no-untyped-def]
     """Move slacks and multipliers, and gather what the next Newton system needs.
 
-    `point` and `step` hold s, xi and a. Returns the complementarity.
+    `point` and `step` hold s, xi and a; `inverse` is for 1 / (a b). Returns the complementarity.
     """
     s, xi, a = point
     ds, dxi, da = step
@@ -31,8 +31,10 @@ def move(up, down, there, back, share, point, step, lengths, weight, force, grap
         b_t = 1.0 - a_t
         s[t], xi[t], a[t] = s_t, xi_t, a_t
         complementarity += c * (a_t * s_t + b_t * xi_t)
-        w = a_t * b_t / (s_t * b_t + xi_t * a_t)
-        weight[t] = w
+        product, width = a_t * b_t, s_t * b_t + xi_t * a_t
+        both = 1.0 / (product * width)  # one division for two quotients
+        w = product * product * both
+        weight[t], inverse[t] = w, width * both
         force[t] = c * (a_t + w * (xi_t - s_t))
     for t in range(up.size):
         w, g = share[t] * weight[t], force[t]
@@ -44,7 +46,7 @@ def move(up, down, there, back, share, point, step, lengths, weight, force, grap
 
 
 @njit(nogil=True, cache=True)
-def affine(up, down, share, point, weight, table, second):  # type: ignore[no-untyped-def]
+def affine(up, down, share, point, weight, inverse, table, second):  # type: ignore[no-untyped-def]
     """Follow a predictor; `table` holds its change of scores.
 
     Keeps the second-order terms, and returns how far slacks and multipliers may go (as rates)
@@ -57,12 +59,17 @@ def affine(up, down, share, point, weight, table, second):  # type: ignore[no-un
         change = table[up[t]] - table[down[t]]
         a_t, b_t, s_t, xi_t, c = a[t], 1.0 - a[t], s[t], xi[t], share[t]
         da = weight[t] * (xi_t - s_t - change)
-        inverse = 1.0 / (a_t * b_t)
-        rise, fall = da * inverse * b_t, da * inverse * a_t
+        rise, fall = da * inverse[t] * b_t, da * inverse[t] * a_t
         ds, dxi = -s_t * (1 + rise), -xi_t * (1 - fall)
         second[0, t], second[1, t] = da * ds, -da * dxi
-        rate_slack = max(rate_slack, 1 + rise, 1 - fall)
-        rate_multiplier = max(rate_multiplier, -rise, fall)
+        if 1 + rise > rate_slack:
+            rate_slack = 1 + rise
+        if 1 - fall > rate_slack:
+            rate_slack = 1 - fall
+        if -rise > rate_multiplier:
+            rate_multiplier = -rise
+        if fall > rate_multiplier:
+            rate_multiplier = fall
         of_slack += c * (a_t * ds + b_t * dxi)
         of_multiplier += c * (s_t - xi_t) * da
         of_both += c * (second[0, t] + second[1, t])
@@ -70,14 +77,13 @@ def affine(up, down, share, point, weight, table, second):  # type: ignore[no-un
 
 
 @njit(nogil=True, cache=True)
-def aim(up, down, share, point, weight, target, second, want, force, pulls):  # type: ignore[no-untyped-def]
+def aim(up, down, share, point, weight, inverse, target, second, want, force, pulls):  # type: ignore[no-untyped-def]
     """Turn second-order terms into what the corrector wants, and gather its force."""
     s, xi, a = point
     for t in range(up.size):
         a_t, b_t = a[t], 1.0 - a[t]
-        inverse = 1.0 / (a_t * b_t)
-        first = (target - second[0, t]) * inverse * b_t
-        other = (target - second[1, t]) * inverse * a_t
+        first = (target - second[0, t]) * inverse[t] * b_t
+        other = (target - second[1, t]) * inverse[t] * a_t
         second[0, t], second[1, t] = first, other
         want[t] = first - other + xi[t] - s[t]
         force[t] = share[t] * (a_t + weight[t] * want[t])
@@ -87,7 +93,7 @@ def aim(up, down, share, point, weight, target, second, want, force, pulls):  # 
 
 
 @njit(nogil=True, cache=True)
-def correct(up, down, point, weight, want, second, table, step):  # type: ignore[no-untyped-def]
+def correct(up, down, point, weight, inverse, want, second, table, step):  # type: ignore[no-untyped-def]
     """Follow the corrector: write the step, and return how far it may be taken (as rates)."""
     s, xi, a = point
     rate_slack = rate_multiplier = 0.0
@@ -95,8 +101,7 @@ def correct(up, down, point, weight, want, second, table, step):  # type: ignore
         change = table[up[t]] - table[down[t]]
         a_t, b_t = a[t], 1.0 - a[t]
         da = weight[t] * (want[t] - change)
-        inverse = 1.0 / (a_t * b_t)
-        rise, fall = da * inverse * b_t, da * inverse * a_t
+        rise, fall = da * inverse[t] * b_t, da * inverse[t] * a_t
         ds = second[0, t] - s[t] * (1 + rise)
         dxi = ds - change
         step[0, t], step[1, t], step[2, t] = ds, dxi, da
@@ -104,5 +109,8 @@ def correct(up, down, point, weight, want, second, table, step):  # type: ignore
             rate_slack = -ds / s[t]
         if -dxi > rate_slack * xi[t]:
             rate_slack = -dxi / xi[t]
-        rate_multiplier = max(rate_multiplier, -rise, fall)
+        if -rise > rate_multiplier:
+            rate_multiplier = -rise
+        if fall > rate_multiplier:
+            rate_multiplier = fall
     return rate_slack, rate_multiplier

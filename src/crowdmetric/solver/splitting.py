@@ -45,7 +45,9 @@ _KINKED_SHARE = 0.1  # of the mean curvature, for the copies of region and answe
 _DAMPING = 0.01  # share of rho added to the curvature: a proximal term, no change to the problem
 _FIRST_REFRESH = 6
 _LATE_REFRESH = 128  # from then on, whenever the number of iterations has doubled
-_FIRST_REBALANCE = 40
+_FIRST_REBALANCE = 64  # and again after a half or a whole doubling of the iterations
+_PACE = 1.3  # iterations for each e-fold of the gap, a little fewer than usual
+_SHORTEST_WAIT, _LONGEST_WAIT = 4, 20
 _UNBALANCED = 5.0
 _SURPRISE = 1.5  # a step is stable while the true curvature is below twice the one it was made with
 
@@ -82,6 +84,7 @@ class Splitting:
         self.shape = Shape(crowd.n_problems, crowd.dimension, crowd.users_per_problem)
         self.bound = MarginBound.of(crowd, region)
         self._frozen = isinstance(region, FixedMetric)
+        self._split = region if isinstance(region, SplitRegion) else None
         packed = 0 if self._frozen else crowd.dimension * (crowd.dimension + 1) // 2
         self._dense = arrow_fits(crowd, packed)
         self._x = np.zeros((crowd.n_problems, self.shape.size))
@@ -117,12 +120,16 @@ class Splitting:
         self._anderson = Anderson(_KINKED_MEMORY if kinked else _MEMORY, *self._state.shape)
         self._last: tuple[Floats, Floats] | None = None
         self._refresh(weights)
+        self._settled: tuple[list[Floats], list[Floats]] | None = None
+        cold = start is None and previous is None
+        self._assessed = (0, np.inf if cold else 0.0)
         self.iteration = 0
 
     def _make_copies(self) -> list[Copy]:
         """Return a copy for each piece of the region, and for a margin bound or a kinked loss."""
         region, loss = self.problem.region, self.problem.loss
-        pieces = region.pieces if isinstance(region, SplitRegion) else (region,)
+        pieces = (region,) if self._split is None else self._split.pieces
+        self._pieces = len(pieces)
         copies: list[Copy] = [
             MetricCopy(self.shape, piece, self._units)
             if getattr(piece, "metric_only", False)
@@ -195,8 +202,13 @@ class Splitting:
         return result
 
     def due(self, tol: float) -> bool:
-        """Return whether an assessment is worth its time: it costs about two iterations."""
-        return self.iteration % (5 if self.iteration < 100 else 20) == 0
+        """Return whether an assessment is worth its time: it costs about two iterations.
+
+        The next is due when the gap, at its usual pace, may have fallen to the tolerance.
+        """
+        iteration, gap = self._assessed
+        wait = _PACE * np.log(max(gap / tol, 1.0))
+        return bool(self.iteration - iteration >= min(max(wait, _SHORTEST_WAIT), _LONGEST_WAIT))
 
     def step(self) -> None:
         """Take one iteration."""
@@ -211,7 +223,7 @@ class Splitting:
             image.append(_RELAXATION * copy.look(following) + (1 - _RELAXATION) * z + u)
         self._advance(self._anderson.extrapolate(self._state, np.concatenate(image, axis=1)))
         self.iteration += 1
-        if self.iteration >= _FIRST_REBALANCE and self.iteration.bit_count() <= 2:
+        if self.iteration >= _FIRST_REBALANCE and _is_milestone(self.iteration):
             self._rebalance(settled)
 
     def _gradient(self) -> Floats:
@@ -249,13 +261,15 @@ class Splitting:
 
     def _advance(self, state: Floats) -> None:
         """Take over a state, with an exactly symmetric metric."""
-        self._state = state
+        self._state, self._settled = state, None
         metric, _ = self.shape.open(state)
         metric[:] = (metric + np.swapaxes(metric, -1, -2)) * 0.5
         self._x = state[:, : self.shape.size] / self._units
 
     def _settle(self) -> tuple[list[Floats], list[Floats]]:
         """Return where the copies are, and their multipliers over rho."""
+        if self._settled is not None:
+            return self._settled
         settled, multipliers = [], []
         start = self.shape.size
         for copy in self.copies:
@@ -263,7 +277,8 @@ class Splitting:
             start += copy.size
             settled.append(copy.settle(values, self._rho))
             multipliers.append(values - settled[-1])
-        return settled, multipliers
+        self._settled = settled, multipliers
+        return self._settled
 
     def _rebalance(self, before: list[Floats]) -> None:
         """Change rho where copies lag behind x, or x behind the copies, by a large factor."""
@@ -281,33 +296,42 @@ class Splitting:
         self._rho *= factor
         parts = [z + u / factor for z, u in zip(settled, multipliers, strict=True)]
         self._state = np.concatenate([self._x * self._units, *parts], axis=1)
+        self._settled = None
         self._anderson.forget()
         self._refresh(self._weights(self.crowd.margins(*self.shape.open(self._x))))
 
     def assess(self) -> Assessment:
         """Return a feasible point near the present one, with its certificate."""
         settled, multipliers = self._settle()
-        flat = self._x.copy()
-        size = self.copies[0].size
-        flat[:, :size] = settled[0] / self._units[:size]
-        slopes = margin_dual = None
+        slopes = margin_dual = force = None
         for copy, multiplier in zip(self.copies, multipliers, strict=True):
             if isinstance(copy, AnswersCopy):
                 slopes = copy.slopes(multiplier, self._rho)
             elif isinstance(copy, ScoresCopy):
                 margin_dual = self._rho * copy.multiplier(multiplier)
-        force = None
-        if isinstance(self.problem.region, SplitRegion):
+        found = [self._point(z) for z in settled[: self._pieces]]
+        point = found[0]
+        if self._split is not None:
+            point = self._split.combine(found)
             force, _ = self.shape.open(self._rho * multipliers[0])
-        return assess(
-            self.problem,
-            self.crowd.exact,
-            self.bound,
-            self.shape.open(flat),
-            slopes,
-            margin_dual,
-            force,
+        assessment = assess(
+            self.problem, self.crowd.exact, self.bound, point, slopes, margin_dual, force
         )
+        self._assessed = (self.iteration, float(assessment.gap.max()))
+        return assessment
+
+    def _point(self, settled: Floats) -> tuple[Floats, Floats]:
+        """Return where a piece's copy is, with x's points if the piece is of metrics only."""
+        flat = self._x.copy()
+        size = settled.shape[1]
+        flat[:, :size] = settled / self._units[:size]
+        return self.shape.open(flat)
+
+
+def _is_milestone(iteration: int) -> bool:
+    """Return whether a number is 2^k or 3 * 2^k."""
+    odd = iteration // (iteration & -iteration)
+    return odd in (1, 3)
 
 
 def _square(values: Floats) -> float:
