@@ -21,7 +21,7 @@ from crowdmetric.comparisons import Answers
 __all__ = ["Crowd"]
 
 Floats = npt.NDArray[np.float64]
-_LARGEST_TABLE = 2  # places per answer up to which a table of all scores is quicker
+_LARGEST_TABLE = 4  # places per answer up to which a table of all scores is quicker
 _LEAST_WORK = 20_000  # answers for which a thread is worth its start
 Codes = npt.NDArray[np.int32]
 

@@ -11,6 +11,8 @@ Floats = npt.NDArray[np.float64]
 
 _REGULARISATION = 1e-10
 _DIVERGED = 2.0  # a residual this many times the least one so far: the memory misleads
+_LONGEST = 100.0  # how many residuals long an extrapolation may be
+_PATIENCE = 4  # memories' lengths without a new least residual: nothing is gained
 
 
 class Anderson:
@@ -47,32 +49,34 @@ class Anderson:
         """Start again from nothing."""
         self._count = 0
         self._last: tuple[Floats, Floats] | None = None
-        self._least = np.full(len(self._steps), np.inf)
-        self._best = np.zeros((len(self._steps), self._steps.shape[-1]))
-        self._waited, self._rest, self._longer = np.zeros((3, len(self._steps)), dtype=np.int64)
+        self._least, self._best = np.full((2, len(self._steps)), np.inf)
+        self._safe = np.zeros((len(self._steps), self._steps.shape[-1]))
+        self._waited, self._stalled, self._rest = np.zeros((3, len(self._steps)), dtype=np.int64)
 
-    def _watch(self, image: Floats, residual: Floats) -> npt.NDArray[np.bool_]:
-        """Return which problems were misled: their residuals grow, or have stopped shrinking.
+    def _watch(self, image: Floats, size: Floats) -> npt.NDArray[np.bool_]:
+        """Let problems forget whose residuals grow, or have stopped shrinking.
 
-        They forget, and take plain steps for a while, each time for longer: an averaged map never
-        moves further than before, so these make up for any harm that extrapolation did.
+        Returns those that have not got anywhere for long. They go back to the best image so far,
+        and take plain steps for a while: an averaged map never moves further than before, so
+        these make up for any harm that extrapolation did.
         """
-        size = np.sqrt(np.einsum("bi,bi->b", residual, residual))
         self._waited += 1
+        self._stalled += 1
         self._rest -= 1
-        misled: npt.NDArray[np.bool_] = ~(size <= _DIVERGED * self._least)  # NaN misleads too
-        misled |= (self._waited > self._memory) & (self._rest < 0)
-        if misled.any():
+        misled = ~(size <= _DIVERGED * self._least) | (self._waited > self._memory)
+        lost: npt.NDArray[np.bool_] = (self._stalled > _PATIENCE * self._memory) & (self._rest < 0)
+        if misled.any() or lost.any():
             for array in (self._steps, self._changes, self._gram):
-                array[misled] = 0.0
+                array[misled | lost] = 0.0
             self._least[misled] = np.inf
-            self._longer[misled] = 2 * self._longer[misled] + 1
-            self._rest[misled] = self._longer[misled]
-        better = ~misled & (size < self._least)
-        self._best[better] = image[better]
-        self._least[better] = size[better]
-        self._waited[misled | better] = 0
-        return misled
+            self._best[lost] = np.inf
+            self._rest[lost] = _PATIENCE * self._memory
+        self._waited[misled | (size < self._least)] = 0
+        self._least = np.minimum(self._least, size)
+        best = ~lost & (size < self._best)
+        self._safe[best], self._best[best] = image[best], size[best]
+        self._stalled[best | lost] = 0
+        return lost
 
     def extrapolate(self, state: Floats, image: Floats) -> Floats:
         """Return where to go on from, given a state and its image under the map.
@@ -88,7 +92,8 @@ class Anderson:
             The next state.
         """
         residual = image - state
-        misled = self._watch(image, residual)
+        size = np.sqrt(np.einsum("bi,bi->b", residual, residual))
+        lost = self._watch(image, size)
         if self._last is not None:
             slot = self._count % self._memory
             self._steps[:, slot] = image - self._last[0]
@@ -107,6 +112,9 @@ class Anderson:
         diagonal += _REGULARISATION * diagonal.max(axis=-1, keepdims=True) + 1e-300
         weights = np.linalg.solve(gram, right[..., None])
         weights[self._rest >= 0] = 0.0
-        result: Floats = image - (np.swapaxes(weights, -1, -2) @ self._steps[:, :used])[:, 0]
-        result[misled] = self._best[misled]
+        step = (np.swapaxes(weights, -1, -2) @ self._steps[:, :used])[:, 0]
+        length = np.sqrt(np.einsum("bi,bi->b", step, step))
+        step *= np.minimum(1.0, _LONGEST * size / np.maximum(length, 1e-300))[:, None]
+        result: Floats = image - step
+        result[lost] = self._safe[lost]
         return result

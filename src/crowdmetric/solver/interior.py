@@ -7,6 +7,8 @@ inside the region, so all of them are feasible.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,7 +18,7 @@ from crowdmetric.problem import Problem
 from crowdmetric.regions import FrobeniusMetric, NuclearMetric
 from crowdmetric.solver import interior_kernels as loops
 from crowdmetric.solver.assessment import Assessment, assess
-from crowdmetric.solver.barriers import Barriers, Target
+from crowdmetric.solver.barriers import Barriers, Change, Target
 from crowdmetric.solver.curvature import joined_features
 
 __all__ = ["InteriorPoint"]
@@ -184,16 +186,13 @@ class InteriorPoint:
         crowd, barriers, up, down = self.crowd, self._barriers, self._up, self._down
         sizes = self._joined[:, : self._packed]
         self._factorise()
-        target = Target(0.0)
-        packed, points = self._direction(self._pulls, target)
+        packed, points = self._direction(self._pulls, barriers.nearest)
         table = self._scores(sizes @ packed, points)
         slack, multiplier, of_slack, of_multiplier, of_both = loops.affine(
             up, down, crowd.share, self._point, self._weight, self._inverses, table, self._second
         )
-        change = barriers.follow(packed, points, target)
-        ball, rows, cone = change
-        one = min(1.0, barriers.longest(packed, points, slack))
-        other = min(1.0, barriers.longest_multipliers(ball, rows, cone, multiplier))
+        change = barriers.follow(packed, points, barriers.nearest)
+        one, other = _lengths(change, slack, multiplier, 1.0)
         after = self._total + one * of_slack + other * of_multiplier + one * other * of_both
         level = min(1.0, max(after / self._total, 1e-6)) ** 3 * self._total / 2
         pulls = self._no_pulls()
@@ -201,18 +200,20 @@ class InteriorPoint:
             up, down, crowd.share, self._point, self._weight, self._inverses, level, self._second,
             self._want, self._force, pulls.ravel(),
         )  # fmt: skip
-        share = _REGION_SHARE * 2 * level / barriers.count
-        target = barriers.second_order(packed, points, change, share)
+        target = replace(change.second_order, level=_REGION_SHARE * 2 * level / barriers.count)
         packed, points = self._direction(pulls, target)
         table = self._scores(sizes @ packed, points)
         slack, multiplier = loops.correct(
             up, down, self._point, self._weight, self._inverses, self._want, self._second, table,
             self._step,
         )  # fmt: skip
-        ball, rows, cone = barriers.follow(packed, points, target)
-        self._lengths[0] = min(1.0, _BOUNDARY * barriers.longest(packed, points, slack))
-        self._lengths[1] = min(
-            1.0, _BOUNDARY * barriers.longest_multipliers(ball, rows, cone, multiplier)
-        )
-        barriers.move((packed, points), (ball, rows, cone), self._lengths)
+        change = barriers.follow(packed, points, target)
+        self._lengths[:] = _lengths(change, slack, multiplier, _BOUNDARY)
+        barriers.move(change, self._lengths)
         self._prepare()
+
+
+def _lengths(change: Change, slack: float, multiplier: float, share: float) -> tuple[float, float]:
+    """Return how far to go, at most 1, given rates and a share of the way to the boundary."""
+    fastest = max(slack, change.rate, 1e-12), max(multiplier, change.rate_of_multipliers, 1e-12)
+    return min(1.0, share / fastest[0]), min(1.0, share / fastest[1])

@@ -1,4 +1,4 @@
-"""The compiled loops of the interior-point method: four passes over the answers per iteration.
+"""The compiled loops of the interior-point method: passes over the answers, and over the users.
 
 Every answer wants item `up` to score higher than item `down`: z = score[up] - score[down]. It has
 a slack s = z + xi - 1 with the multiplier a, and xi >= 0 with the multiplier b = 1 - a, so that
@@ -8,9 +8,11 @@ and items; `there` and `back` are places in the flat table of (user, item, item)
 
 from __future__ import annotations
 
+import math
+
 from numba import njit
 
-__all__ = ["affine", "aim", "correct", "move"]
+__all__ = ["affine", "aim", "correct", "follow_rows", "move"]
 
 
 @njit(nogil=True, cache=True)
@@ -114,3 +116,25 @@ def correct(up, down, point, weight, inverse, want, second, table, step):  # typ
         if fall > rate_multiplier:
             rate_multiplier = fall
     return rate_slack, rate_multiplier
+
+
+@njit(nogil=True, cache=True)
+def follow_rows(points, step, gaps, multipliers, level, second, change, curved):  # type: ignore[no-untyped-def]
+    """Follow a direction of the points, each in a ball with a gap and a multiplier.
+
+    Writes the change of the multipliers and its second-order terms, and returns one over how far
+    the points stay inside and the multipliers positive.
+    """
+    rate = rate_of_multipliers = 0.0
+    for k in range(len(points)):
+        along = square = 0.0
+        for i in range(points.shape[1]):
+            along += points[k, i] * step[k, i]
+            square += step[k, i] ** 2
+        gap, multiplier = gaps[k], multipliers[k]
+        moved = (level - second[k] + multiplier * along) / gap - multiplier
+        change[k], curved[k] = moved, -moved * along
+        # One over the root of a quadratic.
+        rate = max(rate, (along + math.sqrt(along**2 + 2 * square * gap)) / (2 * gap))
+        rate_of_multipliers = max(rate_of_multipliers, -moved / multiplier)
+    return rate, rate_of_multipliers
