@@ -91,6 +91,16 @@ def test_fenchel_young_holds_as_an_inequality(loss, z, share):
     assert bound[0] >= slope[0] * z - 1e-9 * (1 + abs(slope[0] * z))
 
 
+@pytest.mark.parametrize("loss", [x for x in LOSSES if isinstance(x, CurvedLoss)], ids=repr)
+def test_margins_far_out_are_survived(loss):
+    z = np.concatenate([-np.logspace(0, 15, 61), np.logspace(0, 15, 61)])
+    slope, curvature = loss.slope(z), loss.curvature(z)
+    assert (curvature >= 0).all()
+    assert (curvature <= loss.smoothness * (1 + 1e-9)).all()
+    total = loss.value(z) + loss.conjugate(slope)
+    np.testing.assert_allclose(total, slope * z, rtol=1e-9, atol=1e-9)
+
+
 @ALL
 def test_conjugates_agree_with_a_search(loss):
     slopes = -np.linspace(0.02, 0.98, 13) * min(loss.lipschitz, 3.0)

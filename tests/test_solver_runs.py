@@ -1,8 +1,9 @@
 """How the solver runs: starts, paths, endings, threads, precision, and refusing nonsense."""
 
 import io
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -121,6 +122,38 @@ def test_one_user_who_can_be_explained_perfectly_is_enough():
     assert solution.certificate.status == "separable"
 
 
+def test_a_user_without_answers_is_not_a_perfect_explanation():
+    case = oracles.random_case(3, n_users=2, n_answers=200)
+    silent = replace(case, n_users=4)
+    few, many = (solve(c.problem(PSDOnly(), LOGISTIC, single=True)) for c in (case, silent))
+    assert many.certificate.converged
+    oracles.same_risk(few, many, 1e-6)
+
+
+def test_items_that_are_all_alike_leave_nothing_to_find():
+    case = replace(CASE, features=np.ones_like(CASE.features))
+    for region in oracles.regions(2):
+        certificate = solve(case.problem(region, LOGISTIC)).certificate
+        assert certificate.converged
+        assert certificate.risk == pytest.approx(np.log(2))
+
+
+@dataclass(frozen=True)
+class WrongSlope(Logistic):
+    """A loss with a mistake."""
+
+    def slope(self, z):
+        return super().slope(z) / 2
+
+
+def test_a_wrong_slope_is_not_certified():
+    problem = CASE.problem(NuclearFull(1.2), WrongSlope(2.0))
+    with pytest.warns(NotConvergedWarning, match="more than the tolerance"):
+        solution = solve(problem, max_iterations=100)
+    honest = oracles.reference_risk(CASE, NuclearFull(1.2), LOGISTIC)
+    assert solution.certificate.lower_bound <= honest
+
+
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), SmoothedHinge()], ids=oracles.by_name)
 def test_a_perfect_explanation_is_a_minimum_of_the_hinges(loss):
     case = oracles.random_case(5, noise=0.0)
@@ -214,6 +247,16 @@ def test_settings_that_make_no_sense_are_refused(settings, complaint):
         Path(problem, **settings)
 
 
+@SMOOTH_AND_KINKED
+def test_starts_that_make_no_sense_are_refused(loss):
+    problem = CASE.problem(NuclearFull(1.0), loss)
+    found = solve(problem)
+    with pytest.raises(SettingError, match=r"metric of shape \(2, 2\).* needs \(3, 2, 2\) and"):
+        solve(replace(problem, single=True), start=found)
+    with pytest.raises(SettingError, match="not finite; start from a solution"):
+        solve(problem, start=replace(found, points=found.points * np.nan))
+
+
 def test_parts_that_do_not_fit_are_refused():
     answers = CASE.problem(NuclearFull(1.0), LOGISTIC).answers
     with pytest.raises(DataError, match="about 7 items, but there are 3 rows"):
@@ -230,6 +273,19 @@ def test_a_margin_bound_that_nothing_can_respect_is_refused():
     region = FixedMetric(np.eye(2), 0.01, margin_bound=0.01)
     with pytest.raises(SettingError, match=r"too small for the fixed metric: give more than"):
         solve(CASE.problem(region, LOGISTIC))
+
+
+def test_a_margin_bound_that_only_just_can_be_respected_is_taken():
+    rng = np.random.default_rng(0)
+    case = replace(CASE, features=rng.normal(size=(40, 20)) / 5)
+    v = cp.Variable(20)
+    scores = np.einsum("nd,nd->n", case.features, case.features) + case.features @ v
+    least = cp.Problem(cp.Minimize(cp.max(scores) - cp.min(scores)), [cp.norm(v) <= 0.2]).solve()
+    region = FixedMetric(np.eye(20), 0.2, margin_bound=1.01 * least)
+    solution = solve(case.problem(region, LOGISTIC), tol=1e-4)
+    assert np.ptp(case.scores(solution.metric, solution.points), axis=1).max() <= 1.01 * least
+    with pytest.raises(SettingError, match="too small for the fixed metric"):
+        solve(case.problem(replace(region, margin_bound=0.99 * least), LOGISTIC))
 
 
 # Progress

@@ -188,7 +188,7 @@ class Crowd:
         size = self.sizes(metric)
         if self._places is not None:
             up, down = self._places
-            scores = points @ self.features.T
+            scores = points.astype(self.features.dtype, copy=False) @ self.features.T
             scores += size[:, None, :]
             table = scores.ravel()
 
@@ -252,7 +252,8 @@ class Crowd:
 
     def sizes(self, metric: Floats) -> Floats:
         """Return x' M x for each problem and item."""
-        result: Floats = np.einsum("bnd,nd->bn", self.features @ metric, self.features)
+        rows = self.features @ metric.astype(self.features.dtype, copy=False)
+        result: Floats = np.einsum("bnd,nd->bn", rows, self.features)
         return result
 
     def pull_metric(self, of_item: Floats) -> Floats:

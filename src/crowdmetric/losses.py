@@ -43,6 +43,7 @@ Floats = npt.NDArray[np.float64]
 
 _LOG_ROOT_TAU = 0.5 * np.log(2 * np.pi)
 _NEWTON_STEPS = 12
+_FAR = 300.0  # in units of the scale: from here on, series are exact and differences are not
 _NO_SLOPE = 1e-300  # a steepness that is zero but for rounding
 
 
@@ -245,8 +246,9 @@ class Probit:
         """Return the second derivative at each z."""
         t = self.scale * z
         ratio = _density_over_tail(t)
-        result: Floats = self.scale**2 * ratio * (ratio + t)
-        return result
+        far = np.minimum(t, -_FAR) ** -2.0
+        result: Floats = np.where(t < -_FAR, 1 - far + 6 * far**2, ratio * (ratio + t))
+        return self.scale**2 * result
 
     def conjugate(self, slope: Floats) -> Floats:
         """Return slope * z - value(z) at the z of that slope, found by Newton's method."""
@@ -254,10 +256,13 @@ class Probit:
         inner = np.where(steepness > _NO_SLOPE, steepness, 1.0)
         # The log of the ratio is concave and decreasing, so Newton's method converges from the
         # right, and its first step from the left lands there.
-        t = np.where(inner < 0.3, np.sqrt(np.maximum(0.0, -2 * np.log(2.5 * inner))), -inner)
+        near = np.minimum(inner, _FAR)
+        t = np.where(near < 0.3, np.sqrt(np.maximum(0.0, -2 * np.log(2.5 * near))), -near)
         for _ in range(_NEWTON_STEPS):
             ratio = _density_over_tail(t)
-            t = t + (np.log(ratio) - np.log(inner)) / (t + ratio)
+            t = t + (np.log(ratio) - np.log(near)) / (t + ratio)
+        far = np.maximum(inner, _FAR)
+        t = np.where(inner > _FAR, -far + 1 / far - far**-3.0, t)
         found = -inner * t + log_ndtr(t)
         outside = np.where(steepness >= 0, 0.0, np.inf)
         result: Floats = np.where(steepness > _NO_SLOPE, found, outside)

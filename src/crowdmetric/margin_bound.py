@@ -20,7 +20,7 @@ __all__ = ["MarginBound"]
 
 Floats = npt.NDArray[np.float64]
 
-_MOST_CUTS = 50
+_MOST_CUTS, _ENOUGH_CUTS = 500, 50
 _ENOUGH = 1 + 1e-6
 
 
@@ -55,12 +55,11 @@ class MarginBound:
         metric, points, spread = np.zeros((d, d)), np.zeros(d), 0.0
         if isinstance(region, FixedMetric):
             metric = region.metric
-            points, spread = _least_spread(
-                crowd.features, metric, float(np.min(region.point_radius))
-            )
-            if spread >= region.margin_bound:
+            radius, gamma = float(np.min(region.point_radius)), region.margin_bound
+            points, spread = _small_spread(crowd.reference, metric, radius, gamma)
+            if spread >= gamma:
                 raise SettingError(
-                    f"the margin bound {region.margin_bound:g} is too small for the fixed metric: "
+                    f"the margin bound {gamma:g} is too small for the fixed metric: "
                     f"give more than {spread:.3g}"
                 )
         return cls(crowd, region.margin_bound, metric, points, spread)
@@ -108,20 +107,20 @@ def centred(multiplier: Floats) -> Floats:
     return result
 
 
-def _least_spread(
-    features: npt.NDArray[np.floating], metric: Floats, radius: float
+def _small_spread(
+    features: Floats, metric: Floats, radius: float, gamma: float
 ) -> tuple[Floats, float]:
-    """Return the v in the ball that spreads the scores least, by linear programmes.
+    """Return a v in the ball that spreads the scores little, by linear programmes.
 
-    The ball is the limit of polytopes: each programme's v, if it is outside, is cut off.
+    The ball is the limit of polytopes: each programme's v, if it is outside, is cut off. The
+    search goes on while it is open whether a spread below gamma can be had at all.
     """
     count, d = features.shape
     size = np.einsum("nd,nd->n", features @ metric, features)
     upper = np.hstack([features, -np.ones((count, 1)), np.zeros((count, 1))])
     lower = np.hstack([-features, np.zeros((count, 1)), np.ones((count, 1))])
     rows, limits = np.vstack([upper, lower]), np.concatenate([-size, size])
-    point, length = np.zeros(d), 0.0
-    for _ in range(_MOST_CUTS):
+    for cuts in range(_MOST_CUTS):
         found = linprog(
             np.concatenate([np.zeros(d), [1.0, -1.0]]),
             A_ub=rows,
@@ -130,9 +129,11 @@ def _least_spread(
         )
         point = np.asarray(found.x)[:d]
         length = float(np.linalg.norm(point))
-        if length <= radius * _ENOUGH:
+        inside = point * (radius / max(length, radius))
+        spread = float(np.ptp(size + features @ inside))
+        decided = spread < gamma or float(found.fun or 0.0) >= gamma
+        if length <= radius * _ENOUGH or (decided and cuts >= _ENOUGH_CUTS):
             break
         rows = np.vstack([rows, np.append(point / length, [0.0, 0.0])])
         limits = np.append(limits, radius)
-    point = point * (radius / max(length, radius))
-    return point, float(np.ptp(size + features @ point))
+    return inside, spread

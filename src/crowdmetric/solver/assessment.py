@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from crowdmetric.certificate import lower_bound
 from crowdmetric.crowd import Crowd
+from crowdmetric.losses import Loss
 from crowdmetric.margin_bound import MarginBound
 from crowdmetric.problem import Problem
 from crowdmetric.regions import PSDOnly, RepairedRegion, SplitRegion
@@ -79,6 +80,18 @@ class Assessment:
             }
         )
 
+    def confirmed(self, crowd: Crowd, loss: Loss) -> Assessment:
+        """Return the same with the conjugate's word on the slopes.
+
+        On the way, Fenchel's equality saves the conjugate; but it holds only for true slopes,
+        and a loss may be anybody's.
+        """
+        if self.slopes is not None:
+            return self
+        slopes = loss.slope(self.margins)
+        excess = loss.value(self.margins) + loss.conjugate(slopes) - slopes * self.margins
+        return replace(self, gap=self.gap + np.maximum(crowd.mean(excess), 0.0))
+
 
 def assess(
     problem: Problem,
@@ -123,7 +136,7 @@ def assess(
     risk = crowd.mean(loss.value(margins))
     if slopes is None:
         used = loss.slope(margins)
-        # Fenchel's equality: no need for the conjugate at the slopes of the point itself.
+        # Fenchel's equality at the slopes of the point itself; see `Assessment.confirmed`.
         constant = risk - crowd.mean(used * margins)
     else:
         used, constant = slopes, -crowd.mean(loss.conjugate(slopes))
@@ -140,7 +153,15 @@ def assess(
     duals = {"dual": dual, "margin_dual": margin_dual}
     lower = lower_bound(constant, gradient, region, duals, bound, distance)
     return Assessment(
-        metric, points, risk, risk - lower, margins, slopes, dual, margin_dual, distance
+        metric,
+        points,
+        risk,
+        np.maximum(risk - lower, 0.0),
+        margins,
+        slopes,
+        dual,
+        margin_dual,
+        distance,
     )
 
 
@@ -156,4 +177,5 @@ def _least_distance(problem: Problem, crowd: Crowd) -> float:
     answered = np.count_nonzero(crowd.problem_weights)
     numbers = crowd.n_problems * d * (d + 1) / 2, crowd.n_users * d
     steepness = (of_metric * numbers[0] + of_points * numbers[1]) / answered
-    return margin / float(np.sqrt(max(steepness, np.finfo(np.float64).tiny)))
+    # No steepness: all items are alike, and every point is as good as any other.
+    return margin / float(np.sqrt(steepness)) if steepness > 0 else 1.0

@@ -32,6 +32,7 @@ def separable(crowd: Crowd, found: Assessment) -> npt.NDArray[np.bool_]:
     """
     counts = crowd.share > 0
     together = _all_positive(found.margins, crowd.problem, counts, crowd.n_problems)
+    together &= np.bincount(crowd.problem, counts, minlength=crowd.n_problems) > 0
     by_points = crowd.exact.margins(np.zeros_like(found.metric), found.points)
     alone = _all_positive(by_points, crowd.user, counts, crowd.n_users)
     answered = np.bincount(crowd.user, counts, minlength=crowd.n_users) > 0

@@ -80,7 +80,8 @@ def solve(
     max_iterations : int
         When to give up; the solution then says so, and a warning too.
     start : Solution, optional
-        Where to start, for example the solution of a similar problem.
+        Where to start, for example the solution of a similar problem. Small problems with the
+        hinge are solved by an interior-point method, which starts in the middle all the same.
     threads : int
         How many threads share the loops over answers. The result depends on their number (in
         the last digits) but on nothing else.
@@ -95,6 +96,8 @@ def solve(
         An exactly feasible point with its certificate.
     """
     _check_settings(tol, max_iterations, threads, dtype)
+    if start is not None:
+        _check_start(start, problem)
     begun = time.perf_counter()
     parts = []
     with one_thread_for_linear_algebra():
@@ -217,7 +220,8 @@ def _run(
     begun = time.perf_counter()
     best: Assessment | None = None
     crowd, problem = method.crowd, method.problem
-    may_diverge = isinstance(problem.region, PSDOnly) and isinstance(problem.loss, Link)
+    unbounded = isinstance(problem.region, PSDOnly) and problem.region.margin_bound is None
+    may_diverge = unbounded and isinstance(problem.loss, Link)
     before = 0
     while before + method.iteration < most:
         method.step()
@@ -228,17 +232,19 @@ def _run(
         best = found if best is None else best.or_better(found, crowd)
         apart = separable(crowd, best) if may_diverge else np.zeros(crowd.n_problems, dtype=bool)
         if ((best.gap <= tol) | apart).all():
-            return best, "separable" if apart.any() else "converged", iteration
+            best = best.confirmed(crowd, problem.loss)
+            if ((best.gap <= tol) | apart).all():
+                return best, "separable" if apart.any() else "converged", iteration
         if callback is not None:
             spent = time.perf_counter() - begun
             risk, gap = float(crowd.problem_shares @ best.risk), float(best.gap.max())
             if callback(Progress(iteration, risk, gap, tol, spent)):
-                return best, "stopped", iteration
+                return best.confirmed(crowd, problem.loss), "stopped", iteration
         if method.stuck:
             before = iteration
             method = Splitting(problem, crowd, (best.metric, best.points))
     assert best is not None  # the last iteration is always assessed
-    return best, "iteration-limit", most
+    return best.confirmed(crowd, problem.loss), "iteration-limit", most
 
 
 def _solution(problem: Problem, parts: list[_Part], tol: float, seconds: float) -> Solution:
@@ -308,3 +314,16 @@ def _check_settings(tol: float, max_iterations: int, threads: int, dtype: npt.DT
         raise SettingError(f"threads must be at least 1, not {threads}")
     if np.dtype(dtype) not in (np.float64, np.float32):
         raise SettingError(f"dtype must be float64 or float32, not {dtype}")
+
+
+def _check_start(start: Solution, problem: Problem) -> None:
+    """Refuse a start of another shape, or none at all."""
+    users, d = problem.answers.n_users, problem.features.shape[1]
+    shapes = ((users, d, d) if problem.single else (d, d)), (users, d)
+    if (start.metric.shape, start.points.shape) != shapes:
+        raise SettingError(
+            f"the start has a metric of shape {start.metric.shape} and points of shape "
+            f"{start.points.shape}, but the problem needs {shapes[0]} and {shapes[1]}"
+        )
+    if not (np.isfinite(start.metric).all() and np.isfinite(start.points).all()):
+        raise SettingError("the start has numbers that are not finite; start from a solution")
