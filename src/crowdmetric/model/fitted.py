@@ -74,9 +74,9 @@ class Model(Geometry, Prediction):
         outside = int(np.count_nonzero(share > _OUTSIDE))
         if outside:
             found.append(
-                f"{outside} of {len(share)} points leave range(M), by up to {share.max():.1%} of "
-                "their length: for these users the item nearest to the ideal point and the item "
-                "with the best score can differ"
+                f"{outside} of {len(share)} users also follow directions that the metric does not "
+                f"measure (v_k leaves range(M), by up to {share.max():.1%} of its length): rank "
+                "items for them by score, not by the distance to their ideal points"
             )
         if not self.certificate.converged:
             found.append(f"the fit did not reach the tolerance asked for: {self.certificate}")

@@ -158,7 +158,8 @@ class Barriers:
         rate, of_multipliers = loops.follow_rows(
             self.points, points, self._gaps, self._of_rows, target.level, target.rows, rows, curved
         )
-        both = self._roots @ np.stack([full, cone]) @ self._roots.transpose(0, 2, 1)
+        root, root_of_cone = self._roots
+        both = np.stack([root @ full @ root.T, root_of_cone @ cone @ root_of_cone.T])
         least = np.linalg.eigvalsh(both)[:, 0].tolist()
         second_order = Target(0.0, -ball * along, curved, (twice + twice.T) / 2)
         return Change(

@@ -168,7 +168,8 @@ class InteriorPoint:
         everybody = (np.ones(users) @ self._graph.reshape(users, -1)).reshape(items, items)
         block += sizes.T @ (degrees.sum(axis=0)[:, None] * sizes - everybody @ sizes)
         cross = joint[:, :, :cut]
-        self._inverse_rows = np.linalg.inv(rows + joint[:, :, cut:])
+        self._inverse_rows = rows + joint[:, :, cut:]
+        loops.invert(self._inverse_rows)
         self._cross = (self._inverse_rows @ cross).reshape(-1, cut)
         self._inverse = np.linalg.inv(block - cross.reshape(-1, cut).T @ self._cross)
 

@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-__all__ = ["affine", "aim", "correct", "follow_rows", "move"]
+__all__ = ["affine", "aim", "correct", "follow_rows", "invert", "move"]
 
 
 @njit(nogil=True, cache=True)
@@ -138,3 +138,21 @@ def follow_rows(points, step, gaps, multipliers, level, second, change, curved):
         rate = max(rate, (along + math.sqrt(along**2 + 2 * square * gap)) / (2 * gap))
         rate_of_multipliers = max(rate_of_multipliers, -moved / multiplier)
     return rate, rate_of_multipliers
+
+
+@njit(nogil=True, cache=True)
+def invert(blocks):  # type: ignore[no-untyped-def]
+    """Replace small positive definite matrices by their inverses (Gauss and Jordan's method)."""
+    size = blocks.shape[1]
+    for block in blocks:
+        for i in range(size):
+            pivot = 1.0 / block[i, i]
+            block[i, i] = 1.0
+            for column in range(size):
+                block[i, column] *= pivot
+            for row in range(size):
+                if row != i:
+                    factor = block[row, i]
+                    block[row, i] = 0.0
+                    for column in range(size):
+                        block[row, column] -= factor * block[i, column]

@@ -8,6 +8,8 @@ extrapolates. The multipliers make the certificate tight.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -287,12 +289,11 @@ class Splitting:
         moved = sum(_square(z - old) for z, old in zip(settled, before, strict=True))
         size = sum(_square(z) for z in settled)
         force = sum(_square(u) for u in multipliers)
-        ratio = np.sqrt(apart / max(size, 1e-300)) / max(
-            np.sqrt(moved / max(force, 1e-300)), 1e-300
-        )
-        if 1 / _UNBALANCED < ratio < _UNBALANCED:
+        lag, haste = math.sqrt(apart) * math.sqrt(force), math.sqrt(moved) * math.sqrt(size)
+        if haste <= _UNBALANCED * lag and lag <= _UNBALANCED * haste:
             return
-        factor = float(np.clip(np.sqrt(ratio), 1 / _UNBALANCED, _UNBALANCED))
+        far = lag >= _UNBALANCED**2 * haste
+        factor = _UNBALANCED if far else max(math.sqrt(lag / haste), 1 / _UNBALANCED)
         self._rho *= factor
         parts = [z + u / factor for z, u in zip(settled, multipliers, strict=True)]
         self._state = np.concatenate([self._x * self._units, *parts], axis=1)
