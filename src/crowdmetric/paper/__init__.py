@@ -1,0 +1,1 @@
+"""The paper's experiments: what to run, running it, its table, figures and claims."""
