@@ -68,7 +68,7 @@ def _value(action: argparse.Action) -> str:
     if isinstance(action.metavar, tuple):
         return f"{action.metavar[0]} " + " ".join(f"[{word}]" for word in action.metavar[1:])
     word = action.metavar or action.dest.upper()
-    return f"[{word} ...]" if action.nargs == "*" else word
+    return {"*": f"[{word} ...]", "+": f"{word} [{word} ...]"}.get(action.nargs, word)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import pytest
 
 import crowdmetric as cm
 from crowdmetric.cli import main
+from crowdmetric.cli.ids import KnownItems
 from crowdmetric.errors import (
     DataError,
     ModelFileError,
@@ -33,6 +34,7 @@ ANSWERS = (
 )
 PAIRS = "user,left,right\nann,red,blue\nbob,blue,green\n"
 FIT = "fit answers.csv --items items.csv --radius 2 --out new.model"
+READ_ONLY = "/sys" if Path("/sys").exists() else "/"  # not to be written to, even by root
 FIT_AS = "fit {} --items items.csv --radius 2 --out new.model"
 
 
@@ -189,6 +191,19 @@ CASES = [
         "the weight -2 is negative",
         "give 0 or more",
     ),
+    bad_answers(
+        "weights whose sum is infinite",
+        f"{WEIGHTED}\nann,red,green,left,1e308\nann,red,blue,left,1e308\n",
+        "the column 'weight' are too large to be added up",
+        "divide them all by the largest",
+    ),
+    bad_items(
+        "a feature too large to be squared",
+        ITEMS.replace("0.2", "-1e160"),
+        "line 3",
+        "'green' has -1e+160 in the column 'warm'",
+        "use other units, in which no number exceeds 1e+30",
+    ),
     bad_items(
         "text in a numeric column",
         ITEMS.replace("0.2", "hot"),
@@ -266,6 +281,21 @@ CASES = [
         {"other.csv": ITEMS.replace("light", "dark")},
     ),
     Case(
+        "an unknown item to exclude",
+        "rank crowd.model --user ann --exclude green rad",
+        ("crowd.model", "no item 'rad' among the 3 items", "did you mean 'red'?"),
+        lambda: KnownItems(cm.load("crowd.model").items.ids).find("rad"),
+        UnknownItemError,
+    ),
+    Case(
+        "an item to exclude that is not among the new ones",
+        "rank crowd.model --user ann --items other.csv --exclude blue",
+        ("other.csv", "no item 'blue' among the 2 items", "leave it out of --exclude"),
+        lambda: KnownItems(cm.read_items("other.csv").ids).find("blue"),
+        UnknownItemError,
+        {"other.csv": "item,warm,light\nx,0.9,0.5\ny,0.2,0.6\n"},
+    ),
+    Case(
         "a model file that is not there",
         "rank nowhere.model --user ann",
         ("nowhere.model", "No such file", "check the path"),
@@ -311,9 +341,37 @@ CASES = [
         damage=lambda model: (model.parent / "folder").mkdir(),
     ),
     Case(
+        "a model into a folder without write permission",
+        FIT.replace("new.model", f"{READ_ONLY}/new.model"),
+        (f"{READ_ONLY}/new.model", "cannot be written (", "that you may write to"),
+        lambda: cm.load("crowd.model").save(f"{READ_ONLY}/new.model"),
+        OutputError,
+    ),
+    Case(
+        "predictions into a folder without write permission",
+        f"predict crowd.model pairs.csv --out {READ_ONLY}/new.csv",
+        (f"{READ_ONLY}/new.csv", "cannot be written (", "that you may write to"),
+        lambda: write_table(f"{READ_ONLY}/new.csv", {"user": ["ann"]}),
+        OutputError,
+    ),
+    Case(
+        "a simulation into a folder without write permission",
+        f"simulate --out {READ_ONLY}",
+        (READ_ONLY, "the folder cannot be written to (", "choose another"),
+        lambda: cm.simulate(n_users=1, pairs_per_user=1).write(READ_ONLY),
+        OutputError,
+    ),
+    Case(
+        "a model in place of a device",
+        FIT.replace("new.model", "/dev/null"),
+        ("/dev/null", "cannot be written (this is a device or a pipe)", "name a file"),
+        lambda: cm.load("crowd.model").save("/dev/null"),
+        OutputError,
+    ),
+    Case(
         "predictions below a file",
         "predict crowd.model pairs.csv --out items.csv/new.csv",
-        ("items.csv/new.csv", "cannot be written (Not a directory)", "choose a folder"),
+        ("items.csv/new.csv", "cannot be written (Not a directory)", "name a file in a folder"),
         lambda: write_table("items.csv/new.csv", {"user": ["ann"]}),
         OutputError,
     ),

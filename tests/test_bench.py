@@ -143,7 +143,7 @@ def test_models_that_do_not_exist_are_refused(loss, region, message: str) -> Non
 
 def test_missing_peers_are_named_with_the_extra(monkeypatch) -> None:
     monkeypatch.setattr(peers, "find_spec", lambda name: None if name == "scs" else name)
-    with pytest.raises(MissingExtraError, match=r"scs, which.*crowdmetric\[bench\]"):
+    with pytest.raises(MissingExtraError, match=r"scs, which.* --editable '\.\[bench\]'"):
         bench.run(["paper"], stream=io.StringIO())
 
 

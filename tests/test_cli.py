@@ -244,6 +244,18 @@ def test_rank_lists_the_favourites(here, capsys):
     assert out.splitlines()[0].split()[:2] == ["1", str(expected[0][0])]
 
 
+def test_rank_leaves_out_what_is_excluded(here, capsys):
+    model = cm.load("crowd.model")
+    first, second, third, *_ = (name for name, _ in model.rank_items("u1"))
+    facts, _ = run_json(f"rank crowd.model --user u1 --top 1 --exclude {second} {first}", capsys)
+    assert [row["item"] for row in facts["items"]] == [third]
+    everything = " ".join(map(str, model.items.ids))
+    facts, _ = run_json(f"rank crowd.model --user u1 --exclude {everything}", capsys)
+    assert facts["items"] == []
+    out, _ = run(f"rank crowd.model --user u1 --exclude {everything}", capsys)
+    assert out == ""
+
+
 def test_new_items_can_be_ranked_predicted_and_evaluated(here, tmp_path, capsys):
     header, *rows = Path("items.csv").read_text().splitlines()
     renamed = [header, *(f"new{row}" for row in rows)]

@@ -52,6 +52,8 @@ def names_in(folder: Path) -> set[str]:
         (f"{FIT} --region fixed --radius 1 2", "'fixed' takes a point radius, but 2 number(s)"),
         (f"{FIT} more", "unrecognized arguments: more"),
         ("rank crowd.model --user ann --top 0", "--top: '0' is not usable"),
+        ("simulate --items 9000000000 --out new", "n_items * dimension must be at most 1000000000"),
+        ("simulate --noise inf --out new", "--noise: 'inf' is not usable; give a finite number"),
         ("simulate --rank 9 --dim 2 --out new", "rank must lie between 1 and the dimension 2"),
         ("bench papr", "there is no benchmark 'papr'; did you mean 'paper'?"),
         ("completion fisch", "'fisch' is none of bash, zsh, fish; did you mean 'fish'?"),
@@ -68,6 +70,29 @@ def test_wrong_usage(arguments, says, folder, capsys):
     assert printed.out == ""
     assert names_in(folder) == before
     assert not (folder / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "out"),
+    [
+        ("fit answers.csv --items items.csv --radius 2 --out {}", "answers.csv"),
+        ("fit answers.csv --items items.csv --radius 2 --out {}", "./items.csv"),
+        ("fit answers.csv --items items.csv --radius 2 --out {}", "link.csv"),
+        ("fit a.csv --items b.csv --region fixed --metric items.csv --out {}", "items.csv"),
+        ("predict crowd.model answers.csv --out {}", "answers.csv"),
+        ("predict crowd.model answers.csv --out {}", "crowd.model"),
+        ("predict crowd.model answers.csv --items items.csv --out {}", "link.csv"),
+    ],
+)
+def test_an_input_is_not_written_over(command, out, folder, capsys):
+    (folder / "link.csv").symlink_to("items.csv")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    assert main(shlex.split(command.format(out))) == 2
+    printed = capsys.readouterr()
+    (line,) = printed.err.splitlines()
+    assert f"error: --out {out}: this is a file that the command reads; name another" in line
+    assert printed.out == ""
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize(

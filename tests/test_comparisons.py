@@ -49,6 +49,7 @@ def test_ids_may_be_any_hashable():
             "row 2: the item 1 has nan in the column 'x'",
         ),
         (dict(features=[[0, -np.inf], [1, 2]]), "row 1: the item 0 has -inf in the column 'x1'"),
+        (dict(features=[[0, 1e31], [1, 2]]), "row 1: the item 0 has 1e.31 in .* use other units"),
     ],
 )
 def test_items_that_are_refused(arguments, expected):
@@ -67,10 +68,11 @@ def test_unknown_ids_are_named():
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (dict(triples=[0, 1, 2]), r"integer array of shape \(m, 3\).* type int64 and shape \(3,\)"),
+        (dict(triples=[0, 1, 2]), r"an array of shape \(m, 3\).* its shape is \(3,\)"),
         (dict(triples=[[0, 1], [2]]), "comparisons must be in rows of equal length"),
-        (dict(triples=[["a", "b", "c"]]), "comparisons must be an integer array"),
-        (dict(triples=[[0.0, 1.0, 2.0]]), "comparisons must be an integer array"),
+        (dict(triples=[["a", "b", "c"]]), "user, left and right must hold whole numbers"),
+        (dict(triples=[[0, 0, 1], [0, 1, 1.5]]), r"row 2: \[0.0, 1.0, 1.5\] are not all whole"),
+        (dict(triples=[[0, 0, np.inf]]), "row 1: .* are not all whole numbers"),
         (dict(triples=np.empty((0, 3), int), response=[]), "there are no comparisons"),
         (dict(response=[1, 1]), "there are 2 values of response but 3 users"),
         (dict(response=[1, 1, 2]), "row 3: the response 2 is none of -1"),
@@ -86,6 +88,7 @@ def test_unknown_ids_are_named():
         (dict(weight=[1, 2, np.inf]), "row 3: the weight is inf"),
         (dict(weight=[np.nan, 2, 1]), "row 1: the weight is nan"),
         (dict(weight=[0, 0, 0]), "all weights are zero"),
+        (dict(weight=[1e308, 1e308, 0]), "the column 'weight' are too large to be added up"),
         (dict(weight=[1]), "there are 1 values of weight but 3 users"),
         (dict(weight=["a", "b", "c"]), "the weights must be numbers"),
         (dict(time=["noon"] * 3), "the times must be one column of numbers or of dates"),
@@ -105,8 +108,10 @@ def test_rows_of_an_error_are_counted_from_zero_in_the_exception():
     assert caught.value.rows == (2,)
 
 
-def test_order_and_sides_are_kept():
-    data = Comparisons.from_arrays(TRIPLES, [-1, 1, 0], users="ab", item_ids="xyz")
+@pytest.mark.parametrize("dtype", [np.int16, np.uint64, np.float64, object])
+def test_order_and_sides_are_kept(dtype):
+    triples = np.array(TRIPLES, dtype)
+    data = Comparisons.from_arrays(triples, [-1, 1, 0], users="ab", item_ids="xyz")
     assert np.column_stack([data.user, data.left, data.right]).tolist() == TRIPLES
     assert data.response.tolist() == [-1, 1, 0]
     assert (data.users, data.item_ids, data.n_users, data.n_items) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -66,11 +67,23 @@ def test_the_summary_says_it_all_in_a_few_lines(demo):
 
 def test_the_commands_to_try_next_work(demo, capsys):
     commands = [shlex.split(command) for command in demo.commands()]
-    assert [words[1] for words in commands] == ["evaluate", "rank", "fit"]
+    assert [words[1] for words in commands] == ["show", "evaluate", "rank", "fit"]
     for words in commands:
-        assert words[0] == "crowdmetric"
         assert main(words[1:]) == 0
         assert capsys.readouterr().out
+
+
+def test_the_commands_to_try_next_name_a_program_that_is_there(demo, tmp_path, monkeypatch):
+    script = Path(sys.executable).with_name("crowdmetric")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert demo.commands()[0].startswith(shlex.join([str(script), "show"]))
+    monkeypatch.chdir(script.parent.parent)
+    assert demo.commands()[0].startswith(f"{script.parent.name}/crowdmetric show")
+    monkeypatch.setenv("PATH", str(script.parent))
+    assert demo.commands()[0].startswith("crowdmetric show")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert demo.commands()[0].startswith(f"{tmp_path}/python -m crowdmetric show")
 
 
 def test_the_command_prints_the_summary(tmp_path, capsys, monkeypatch):
@@ -80,3 +93,17 @@ def test_the_command_prints_the_summary(tmp_path, capsys, monkeypatch):
     assert "In demo-output: items.csv" in printed.out
     assert {path.name for path in Path("demo-output").iterdir()} == FILES
     assert all(line.startswith("crowdmetric: ") for line in printed.err.splitlines())
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_interrupted_demo_leaves_no_empty_folder(there, tmp_path, monkeypatch, capsys):
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("crowdmetric.demo.run_demo", stop)
+    if there:
+        (tmp_path / "a").mkdir()
+    assert main(["demo", "--out", f"{tmp_path}/a/b"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == (["a"] if there else [])
+    assert not (tmp_path / "a" / "b").exists()

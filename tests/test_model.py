@@ -243,7 +243,8 @@ def test_notes_say_when_points_leave_the_range_of_the_metric():
     half = crowd(metric=np.diag([1.0, 1.0, 0.0]), points=np.eye(3)[[0, 1, 2, 2]])
     np.testing.assert_array_equal(half.outside_range(), [0, 0, 1, 1])
     (note,) = half.notes
-    assert note.startswith("2 of 4 points leave range(M), by up to 100.0% of their length")
+    assert note.startswith("2 of 4 users also follow directions that the metric does not measure")
+    assert "by up to 100.0% of its length" in note
 
 
 def test_notes_say_when_the_fit_is_not_certified():

@@ -14,6 +14,7 @@ from crowdmetric.comparisons import Items
 from crowdmetric.errors import OutputError, SettingError, UnknownUserError
 from crowdmetric.map_layout import layout, place_labels
 from crowdmetric.model import example
+from crowdmetric.plots.names import shortened
 from crowdmetric.simulation import simulate
 
 
@@ -71,11 +72,89 @@ def test_the_heat_map_shows_the_metric_centred_at_zero():
     assert axes.get_title() == "Metric: 2 features, rank 2"
 
 
-@pytest.mark.parametrize(("dimension", "named"), [(9, 9), (40, 40), (120, 40)])
+@pytest.mark.parametrize(("dimension", "named"), [(13, 13), (40, 40), (120, 40)])
 def test_a_large_heat_map_names_what_can_be_read(dimension, named):
     axes = plots.plot_metric(model_of(np.eye(dimension), np.ones((2, dimension)))).axes[0]
     assert len(axes.get_yticklabels()) == named
     assert not axes.texts
+
+
+@pytest.mark.parametrize(("dimension", "scale"), [(6, 1.0), (8, 1e-5), (12, 1.0), (12, 1e7)])
+def test_numbers_stay_inside_their_cells(dimension, scale):
+    root = np.random.default_rng(0).standard_normal((dimension, dimension))
+    names = [f"a rather long name of feature {j}" for j in range(dimension)]
+    items = Items.from_arrays(np.eye(dimension), names=names)
+    model = model_of(scale * root @ root.T, np.ones((1, dimension)), items=items)
+    figure = plots.plot_metric(model)
+    axes = figure.axes[0]
+    figure.draw_without_rendering()
+    cell = axes.get_window_extent().width / dimension
+    assert len(axes.texts) == dimension**2
+    assert max(text.get_window_extent().width for text in axes.texts) < cell
+    assert min(text.get_fontsize() for text in axes.texts) >= 5.0
+    written = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert len(set(written)) == dimension
+
+
+def test_numbers_that_cannot_be_read_are_left_out(monkeypatch):
+    monkeypatch.setattr("crowdmetric.plots.heat_map._LEGIBLE", 20.0)
+    assert not plots.plot_metric(model_of(np.eye(9), np.ones((2, 9)))).axes[0].texts
+
+
+def test_a_dash_marks_what_is_below_zero_where_there_are_no_numbers():
+    metric = np.eye(20)
+    metric[2, 5] = metric[5, 2] = -0.7
+    metric[3, 4] = metric[4, 3] = -0.01
+    figure = plots.plot_metric(model_of(metric, np.ones((1, 20))))
+    (dashes,) = figure.axes[0].collections
+    assert sorted(map(tuple, drawn(dashes).tolist())) == [(2, 5), (5, 2)]
+    assert figure.axes[1].get_ylabel() == "entry of M (dash: below zero)"
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["short", "also short"], ["short", "also short"]),
+        (["Hotel Palace 1", "Hotel Palace 2"], ["Hotel…ace 1", "Hotel…ace 2"]),
+        (
+            ["wifi down", "wifi speed down (Mbit/s)", "wifi speed up (Mbit/s)"],
+            ["wifi down", "…down…it/s)", "…up (Mbit/s)"],
+        ),
+        (["0123456789abcdef"] * 2, ["012345…bcdef"] * 2),
+        (["東京都千代田区丸の内"], ["東京都…の内"]),
+    ],
+)
+def test_long_names_are_cut_so_that_they_remain_distinct(texts, expected):
+    assert shortened(texts, 12) == expected
+
+
+def test_names_of_the_same_beginning_and_end_remain_distinct():
+    texts = [f"a long common beginning {a} and {b} end" for a in "xyz" for b in range(40)]
+    short = shortened(texts, 16)
+    assert len(set(short)) == len(texts)
+    assert max(map(len, short)) <= 16
+
+
+def test_names_that_no_font_can_write_are_numbered_with_one_warning(tmp_path, monkeypatch):
+    monkeypatch.setattr("crowdmetric.plots.names._FONTS", ("no such font",))
+    features = np.random.default_rng(0).standard_normal((3, 2))
+    items = Items(("red", "\U000e0f00", "blue"), features, ("warm", "light"))
+    with pytest.warns(plots.MissingGlyphWarning, match="calls it #2.*install a font") as caught:
+        figure = plots.plot_map(model_of(np.eye(2), np.ones((1, 2)), items=items))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert {"#2", "red", "blue"} <= set(labels(figure.axes[0]))
+    plots.save(figure, tmp_path / "map.png")
+
+
+def test_a_font_that_has_the_letters_is_used(monkeypatch, tmp_path):
+    monkeypatch.setattr("crowdmetric.plots.names._FONTS", ("no such font", "STIXGeneral"))
+    items = Items.from_arrays(np.eye(2), names=["x0", "\u210a"])  # which DejaVu Sans does not have
+    figure = plots.plot_metric(model_of(np.eye(2), np.ones((1, 2)), items=items))
+    names = figure.axes[0].get_xticklabels()
+    assert [name.get_text() for name in names] == ["x0", "\u210a"]
+    assert names[1].get_fontfamily()[-1] == "STIXGeneral"
+    plots.save(figure, tmp_path / "metric.png")
 
 
 def test_features_that_are_not_the_items_own_are_numbered():
@@ -153,7 +232,22 @@ def test_labels_cover_no_other_labels(sizes):
 
 
 def test_many_items_and_users_go_without_labels():
-    assert not labels(plots.plot_map(model_from_crowd(61, 3, 2, 31)).axes[0])
+    figure = plots.plot_map(model_from_crowd(61, 3, 2, 31))
+    assert not labels(figure.axes[0])
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert all(text.endswith("(unlabelled)") for text in texts)
+
+
+def test_the_legend_says_how_many_have_no_label():
+    features = np.repeat(np.random.default_rng(0).standard_normal((5, 2)), 5, axis=0)
+    items = Items.from_arrays(features, ids=[f"Hotel Grand Palace {i}" for i in range(25)])
+    figure = plots.plot_map(model_of(np.eye(2), np.ones((1, 2)), items=items))
+    written = labels(figure.axes[0])
+    missing = 26 - len(written)
+    assert 0 < missing < 25
+    assert len(set(written)) == len(written)
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert texts == [f"25 items ({missing} unlabelled)", "1 ideal point"]
 
 
 @pytest.mark.parametrize("plot", [plots.plot_metric, plots.plot_map, plots.plot_spectrum])
@@ -237,6 +331,13 @@ def test_the_frame_holds_all_items_and_every_position_shown():
         np.testing.assert_allclose(found.ideal[~found.beyond], ideal[~found.beyond], rtol=1e-9)
         assert found.beyond.any()
         assert not found.beyond.all()
+
+
+def test_labels_in_a_row_do_not_touch():
+    low, high, size = np.array([-1.0, -3.0]), np.array([60.0, 3.0]), np.full((2, 2), 6.0)
+    for distance, found in ((7.0, [(4.0, -3.0), None]), (10.0, [(4.0, -3.0)] * 2)):
+        anchors = np.array([[0.0, 0.0], [distance, 0.0]])
+        assert place_labels(anchors, size, np.empty((0, 4)), low, high) == found
 
 
 def test_labels_without_room_are_left_out():

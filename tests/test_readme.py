@@ -1,8 +1,9 @@
 """The examples in README.md and docs/: what a page tells its reader to run is run, in order.
 
-Each page gets a folder of its own with the files of a simulated crowd. Its Python blocks share one
-namespace; blocks with prompts are checked as doctests. Its shell lines that start with
-``crowdmetric`` are run by the command line's own entry point.
+Each page gets a folder of its own, with the files of a simulated crowd unless the page makes those
+of the demo. Its Python blocks share one namespace; blocks with prompts are checked as doctests. Its
+shell lines that start with ``crowdmetric`` are run by the command line's own entry point, and
+``make demo`` too; ``cd`` is obeyed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHELLS = {"bash", "console", "sh", "shell"}
-SLOW = {"bench", "demo"}  # minutes long, and tested on their own
+SLOW = {"bench"}  # minutes long, and tested on its own
+MAKE_DEMO = "make demo"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 CROWD = "simulate --items 20 --dim 3 --rank 1 --users 4 --pairs 60 --noise 4 --seed 0 --out ."
@@ -35,10 +37,10 @@ def blocks(text: str) -> list[tuple[str, str, int]]:
 
 
 def commands(code: str) -> list[list[str]]:
-    """Return the arguments of each crowdmetric command in a shell block."""
-    lines = code.replace("\\\n", " ").splitlines()
+    """Return the crowdmetric commands in a shell block, the demo that make runs, and each cd."""
+    lines = code.replace("\\\n", " ").replace(MAKE_DEMO, "crowdmetric demo").splitlines()
     words = [shlex.split(line.strip().removeprefix("$ "), comments=True) for line in lines]
-    return [line[1:] for line in words if line[:1] == ["crowdmetric"]]
+    return [line for line in words if line[:1] in (["crowdmetric"], ["cd"])]
 
 
 def run_command(arguments: list[str], where: str) -> None:
@@ -79,7 +81,7 @@ def run_python(code: str, namespace: dict[str, object], where: str, line: int) -
 def test_a_page_runs_as_written(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples = blocks(page.read_text(encoding="utf-8"))
-    if any(language == "python" or language in SHELLS for language, _, _ in examples):
+    if not any(MAKE_DEMO in code for _, code, _ in examples):
         run_command(CROWD.split(), page.name)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for language, code, line in examples:
@@ -88,14 +90,20 @@ def test_a_page_runs_as_written(page, tmp_path, monkeypatch):
             with contextlib.redirect_stdout(io.StringIO()):
                 run_python(code, namespace, where, line)
         elif language in SHELLS:
-            for arguments in commands(code):
-                if arguments[:1] and arguments[0] not in SLOW:
+            for program, *arguments in commands(code):
+                if program == "cd":
+                    monkeypatch.chdir(arguments[0])
+                elif arguments and arguments[0] not in SLOW:
                     run_command(arguments, where)
 
 
 def test_commands_are_found_in_shell_blocks():
-    code = "make demo\n$ crowdmetric fit a.csv \\\n  --json > b.json  # fit\ncrowdmetric rank m\n"
-    assert commands(code) == [["fit", "a.csv", "--json", ">", "b.json"], ["rank", "m"]]
+    code = "make demo\nls\n$ crowdmetric fit a \\\n  --json > b.json  # fit\ncd demo-output\n"
+    assert commands(code) == [
+        ["crowdmetric", "demo"],
+        ["crowdmetric", "fit", "a", "--json", ">", "b.json"],
+        ["cd", "demo-output"],
+    ]
 
 
 def test_blocks_are_found_with_their_lines():

@@ -66,6 +66,11 @@ def test_answers_are_as_noisy_as_the_logistic_model_says(noise):
     assert crowd.truth_accuracy == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.parametrize("noise", [1e300, 1.7e308])
+def test_a_beta_beyond_all_bounds_leaves_no_answer_wrong(noise):
+    assert simulate(noise=noise).truth_accuracy == 1.0
+
+
 def test_pairs_are_uniform_over_ordered_pairs():
     crowd = simulate(n_items=4, dimension=2, n_users=1, pairs_per_user=24_000)
     pairs = 4 * crowd.comparisons.left + crowd.comparisons.right
@@ -173,6 +178,11 @@ def test_a_folder_that_cannot_be_made_is_named(crowd, tmp_path):
         ({"rank": 0}, "rank must lie between"),
         ({"noise": 0.0}, "noise must be a positive number"),
         ({"noise": float("inf")}, "noise must be a positive number"),
+        ({"n_items": 10**30}, r"n_items \* dimension must be at most 1000000000, not 10{31};"),
+        ({"dimension": 40_000}, r"dimension \* dimension must be at most"),
+        ({"n_users": 10**9}, r"n_users \* dimension must be at most"),
+        ({"pairs_per_user": 10**9}, r"n_users \* pairs_per_user must be at most"),
+        ({"test_pairs_per_user": 10**9}, r"n_users \* test_pairs_per_user must be at most"),
         ({"seed": -1}, "seed must not be negative"),
     ],
 )

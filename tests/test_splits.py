@@ -136,8 +136,8 @@ def test_scikit_learn_takes_the_folds():
     ("call", "error", "words"),
     [
         (lambda: PairFolds(1), SettingError, "at least 2"),
-        (lambda: list(PairFolds(2).split([[0, 1]])), DataError, "integer array of shape"),
-        (lambda: list(PairFolds(2).split([[0.0, 1.0, 2.0]])), DataError, "integer array"),
+        (lambda: list(PairFolds(2).split([[0, 1]])), DataError, "an array of shape"),
+        (lambda: list(PairFolds(2).split([[0.0, 1.0, 2.5]])), DataError, "not all whole numbers"),
         (lambda: pair_split([[0, 0, 1]], 1.0), SettingError, "between 0 and 1"),
         (lambda: pair_split([[0, 0, 1]], 0.5), SettingError, "nearer to 0.5"),
     ],

@@ -14,6 +14,9 @@ Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+LARGEST_FEATURE = 1e30  # margins are quadratic in features, and their products must stay finite
+_LARGEST_WHOLE = 2.0**53  # whole numbers up to here are exact as floats
+
 
 class Locked:
     """Keeps the arrays of a frozen dataclass read-only when it is copied or unpickled."""
@@ -80,6 +83,29 @@ def codes(values: npt.ArrayLike, limit: int, what: str) -> Codes:
     return read_only(np.ascontiguousarray(array, dtype=np.int32))
 
 
+def triples(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return rows of user, left and right as integers, also those written as floats."""
+    table = an_array(values, "comparisons")
+    if table.ndim != 2 or table.shape[1] != 3:
+        raise DataError(
+            "comparisons must be an array of shape (m, 3) with the columns user, left and right, "
+            f"but its shape is {table.shape}"
+        )
+    if table.dtype.kind not in "iu":
+        remedy = "give row numbers counted from 0, or Comparisons with the ids"
+        try:
+            table = table.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"the columns user, left and right must hold whole numbers; {remedy}"
+            ) from None
+        whole = (np.abs(table) < _LARGEST_WHOLE) & (table == np.round(table))
+        row = first_true(~whole.all(axis=1))
+        if row is not None:
+            raise RowError(f"{table[row].tolist()} are not all whole numbers; {remedy}", row)
+    return table.astype(np.int64, copy=False)
+
+
 def responses(values: npt.ArrayLike) -> npt.NDArray[np.int8]:
     """Return read-only responses, all of them -1, 0 or 1."""
     array = an_array(values, "the responses")
@@ -116,7 +142,7 @@ def two_different_items(left: Codes, right: Codes, ids: Sequence[Hashable]) -> N
 
 
 def usable_weights(weight: Floats) -> None:
-    """Refuse weights that are not finite, negative, or all zero."""
+    """Refuse weights that are not finite, negative, all zero, or too large to be added up."""
     row = first_true(~np.isfinite(weight))
     if row is not None:
         raise RowError(f"the weight is {weight[row]}; give a finite number, 0 or more", row)
@@ -125,18 +151,30 @@ def usable_weights(weight: Floats) -> None:
         raise RowError(f"the weight {weight[row]:g} is negative; give 0 or more", row)
     if not weight.any():
         raise DataError("all weights are zero; at least one answer must count")
-
-
-def all_finite(features: Floats, ids: Sequence[Hashable], names: Sequence[str]) -> None:
-    """Refuse NaN and infinity among the features."""
-    bad = first_true(~np.isfinite(features).ravel())
-    if bad is not None:
-        row, column = divmod(bad, features.shape[1])
-        raise RowError(
-            f"the item {ids[row]!r} has {features[row, column]} in the column "
-            f"{names[column]!r}; give a finite number",
-            row,
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise DataError(
+            "the numbers in the column 'weight' are too large to be added up; divide them all by "
+            "the largest, which changes no fit"
         )
+
+
+def usable_features(features: Floats, ids: Sequence[Hashable], names: Sequence[str]) -> None:
+    """Refuse NaN, infinity and numbers that are too large to be multiplied."""
+    bad = first_true(~(np.abs(features) <= LARGEST_FEATURE).ravel())
+    if bad is None:
+        return
+    row, column = divmod(bad, features.shape[1])
+    value = features[row, column]
+    remedy = (
+        f"use other units, in which no number exceeds {LARGEST_FEATURE:g}"
+        if np.isfinite(value)
+        else "give a finite number"
+    )
+    raise RowError(
+        f"the item {ids[row]!r} has {value} in the column {names[column]!r}; {remedy}", row
+    )
 
 
 def distinct(names: Sequence[Hashable], what: str) -> None:

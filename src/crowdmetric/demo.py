@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +22,6 @@ __all__ = ["Demo", "run_demo"]
 
 _DATA = ("items.csv", "comparisons.csv", "test.csv", "truth.npz")
 _MODEL = "crowd.model"
-_PICTURES = {
-    "metric.png": plots.plot_metric,
-    "map.png": plots.plot_map,
-    "spectrum.png": plots.plot_spectrum,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +36,8 @@ class Demo:
         The crowd, and the truth about it.
     model : Model
         The model, fitted to the files without the truth.
+    pictures : list of Path
+        The pictures of the model.
     tried : int
         How many radii the cross-validation tried.
     accuracy : float
@@ -52,6 +51,7 @@ class Demo:
     folder: Path
     crowd: Simulation
     model: Model
+    pictures: list[Path]
     tried: int
     accuracy: float
     metric_error: float
@@ -83,7 +83,7 @@ class Demo:
             "time": f"{self.seconds:.1f} s",
         }
         table = [f"{name:<12}  {text}" for name, text in lines.items()]
-        files = ", ".join([*_DATA, _MODEL, *_PICTURES])
+        files = ", ".join([*_DATA, _MODEL, *(path.name for path in self.pictures)])
         found = ["", f"In {self.folder}: {files}", "", "Try next:"]
         return "\n".join(table + found + [f"  {command}" for command in self.commands()])
 
@@ -100,10 +100,12 @@ class Demo:
             for name in ("items.csv", "comparisons.csv", "test.csv", _MODEL, "frobenius.model")
         )
         user = shlex.quote(str(self.model.users[0]))
+        program = shlex.join(_program())
         return [
-            f"crowdmetric evaluate {model} {test}",
-            f"crowdmetric rank {model} --user {user} --top 5",
-            f"crowdmetric fit {comparisons} --items {items} --region frobenius --out {other}",
+            f"{program} show {model}",
+            f"{program} evaluate {model} {test}",
+            f"{program} rank {model} --user {user} --top 5",
+            f"{program} fit {comparisons} --items {items} --region frobenius --out {other}",
         ]
 
 
@@ -147,8 +149,7 @@ def run_demo(folder: str | os.PathLike[str], seed: int = 0) -> Demo:
     chosen = CrowdMetricCV(items=items).fit(read_comparisons(place / "comparisons.csv", items))
     model = chosen.model_
     model.save(place / _MODEL)
-    for name, picture in _PICTURES.items():
-        plots.save(picture(model), place / name)
+    pictures = plots.draw_all(model, place)
     test = read_comparisons(place / "test.csv", items)
     order = [model.users.index(user) for user in crowd.comparisons.users]
     ideal = model.ideal_points("regularised")[order]
@@ -156,6 +157,7 @@ def run_demo(folder: str | os.PathLike[str], seed: int = 0) -> Demo:
         folder=place,
         crowd=crowd,
         model=model,
+        pictures=pictures,
         tried=len(chosen.cv_results_["radii"]),
         accuracy=metrics.accuracy(model.margins(test), test.response),
         metric_error=metrics.relative_metric_error(model.metric, crowd.metric),
@@ -164,3 +166,15 @@ def run_demo(folder: str | os.PathLike[str], seed: int = 0) -> Demo:
         ),
         seconds=time.perf_counter() - begun,
     )
+
+
+def _program() -> list[str]:
+    """Return what runs this program here, whether or not its environment is activated."""
+    script = Path(sys.executable).with_name("crowdmetric")
+    known = shutil.which("crowdmetric")
+    if known is not None and Path(known).parent == script.parent:
+        return ["crowdmetric"]
+    if not script.exists():
+        return [sys.executable, "-m", "crowdmetric"]
+    here = Path.cwd()
+    return [str(script.relative_to(here) if script.is_relative_to(here) else script)]

@@ -7,6 +7,8 @@ Rows are counted from 1, as a person counts them.
 from __future__ import annotations
 
 import difflib
+import shlex
+import sys
 from collections.abc import Hashable, Iterable
 
 __all__ = [
@@ -114,11 +116,26 @@ class ModelFileError(CrowdMetricError):
 class MissingExtraError(CrowdMetricError, ImportError):
     """A feature whose optional libraries are not installed.
 
+    Parameters
+    ----------
+    problem : str
+        What needs which library.
+    extra : str
+        The extra that has it.
+
     Examples
     --------
-    >>> print(MissingExtraError("plots need: pip install 'crowdmetric[plots]'"))
-    plots need: pip install 'crowdmetric[plots]'
+    >>> print(MissingExtraError("completion needs argcomplete", "completion"))
+    completion needs argcomplete; install it, in the folder with crowdmetric's source, with:
+    ...python... -m pip install --editable '.[completion]'
     """
+
+    def __init__(self, problem: str, extra: str) -> None:
+        python = shlex.quote(sys.executable)
+        super().__init__(
+            f"{problem}; install it, in the folder with crowdmetric's source, with: "
+            f"{python} -m pip install --editable '.[{extra}]'"
+        )
 
 
 class OutputError(CrowdMetricError, OSError):

@@ -382,7 +382,7 @@ def _checked(features: npt.ArrayLike, names: Sequence[str]) -> Floats:
     if not len(table):
         raise DataError("there are no items to fit the feature map to; give at least two")
     checks.same_length(len(names), table.shape[1], "feature names", "feature columns")
-    checks.all_finite(table, range(1, len(table) + 1), names)
+    checks.usable_features(table, range(1, len(table) + 1), names)
     return table
 
 

@@ -14,6 +14,7 @@ _FLAT = 0.02  # points this many times as wide as they are high lie on a line
 _EDGE = 0.98  # of the way from the middle of the frame to its edge
 _HEADROOM = 0.25  # above and below the stacks of a strip
 _STACKS = 80  # the stacks that fit side by side into a strip
+_APART = np.array([-4.0, 0.0, 4.0, 0.0])  # so that two labels in a row do not read as one
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def place_labels(
             box = np.append(corner, corner + size)
             if (box[:2] < low).any() or (box[2:] > high).any() or _overlaps(box, taken):
                 continue
-            taken = np.vstack([taken, box])
+            taken = np.vstack([taken, box + _APART])
             places[-1] = offset
             break
     return places

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +10,15 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from crowdmetric.comparisons import Comparisons, Items
-from crowdmetric.errors import OutputError, SettingError
+from crowdmetric.errors import SettingError
+from crowdmetric.files import check_folder, whole_file
 from crowdmetric.metrics import accuracy
 
 __all__ = ["Simulation", "oracle_radii", "simulate"]
 
 Floats = npt.NDArray[np.float64]
 
+_LARGEST_TABLE = 10**9  # numbers: 8 GB
 _CHUNK = 1 << 16  # rows of features gathered at a time: memory stays bounded however many answers
 
 
@@ -132,33 +133,20 @@ class Simulation:
         from crowdmetric.readers import write_table
 
         folder = Path(directory)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{folder}: the folder cannot be made ({error.strerror})") from error
+        check_folder(folder)
         features = dict(zip(self.items.names, self.items.features.T, strict=True))
         write_table(folder / "items.csv", {"item": np.array(self.items.ids), **features})
         write_table(folder / "comparisons.csv", _columns(self.comparisons))
         write_table(folder / "test.csv", _columns(self.test))
-        self._write_truth(folder / "truth.npz")
-
-    def _write_truth(self, path: Path) -> None:
-        """Write the arrays of the truth, whole or not at all."""
-        unfinished = path.with_suffix(".unfinished.npz")
-        try:
+        with whole_file(folder / "truth.npz", "truth") as file:
             np.savez(
-                unfinished,
+                file,
                 metric=self.metric,
                 ideal_points=self.ideal_points,
                 points=self.points,
                 noise=np.float64(self.noise),
                 users=np.array(self.comparisons.users),
             )
-            os.replace(unfinished, path)
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written ({error.strerror})") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
 
 
 def simulate(
@@ -207,29 +195,15 @@ def simulate(
     5.000000
     """
     _check_sizes(n_items, dimension, rank, n_users, pairs_per_user, test_pairs_per_user)
-    if not (noise > 0 and np.isfinite(noise)):
-        raise SettingError(f"noise must be a positive number, not {noise}")
-    if seed < 0:
-        raise SettingError(f"seed must not be negative, but it is {seed}")
+    _check_noise_and_seed(noise, seed)
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(5)]
     of_items, of_metric, of_users, of_training, of_test = streams
     items = Items.from_arrays(of_items.standard_normal((n_items, dimension)) / np.sqrt(dimension))
     metric = _draw_metric(dimension, rank, of_metric)
     ideal_points = of_users.standard_normal((n_users, dimension)) / np.sqrt(dimension)
     points = -2.0 * ideal_points @ metric
-
-    def ask(count: int, generator: np.random.Generator) -> Comparisons:
-        triples = _draw_pairs(n_items, n_users, count, generator)
-        delta = _margins(items.features, metric, points, triples)
-        says_left = generator.random(len(triples)) < expit(-noise * delta)
-        return Comparisons.from_arrays(
-            triples,
-            np.where(says_left, -1, 1),
-            users=[f"u{k}" for k in range(n_users)],
-            item_ids=items.ids,
-        )
-
-    training, test = ask(pairs_per_user, of_training), ask(test_pairs_per_user, of_test)
+    training = _ask(items, metric, points, noise, pairs_per_user, of_training)
+    test = _ask(items, metric, points, noise, test_pairs_per_user, of_test)
     for truth in (metric, ideal_points):
         truth.setflags(write=False)
     return Simulation(items, training, test, metric, ideal_points, float(noise))
@@ -284,6 +258,26 @@ def _check_sizes(
             raise SettingError(f"{name} must be at least {minimum}, not {value}")
     if not 1 <= rank <= dimension:
         raise SettingError(f"rank must lie between 1 and the dimension {dimension}, not {rank}")
+    tables = {
+        "n_items * dimension": n_items * dimension,
+        "dimension * dimension": dimension * dimension,
+        "n_users * dimension": n_users * dimension,
+        "n_users * pairs_per_user": n_users * pairs,
+        "n_users * test_pairs_per_user": n_users * test_pairs,
+    }
+    for name, size in tables.items():
+        if size > _LARGEST_TABLE:
+            raise SettingError(
+                f"{name} must be at most {_LARGEST_TABLE}, not {size}; choose smaller sizes"
+            )
+
+
+def _check_noise_and_seed(noise: float, seed: int) -> None:
+    """Refuse noise and seeds that nothing can be drawn with."""
+    if not (noise > 0 and np.isfinite(noise)):
+        raise SettingError(f"noise must be a positive number, not {noise}")
+    if seed < 0:
+        raise SettingError(f"seed must not be negative, but it is {seed}")
 
 
 def _draw_metric(dimension: int, rank: int, generator: np.random.Generator) -> Floats:
@@ -303,6 +297,27 @@ def _draw_pairs(
     left = generator.integers(n_items, size=len(user))
     right = generator.integers(n_items - 1, size=len(user))
     return np.column_stack([user, left, right + (right >= left)])
+
+
+def _ask(
+    items: Items,
+    metric: Floats,
+    points: Floats,
+    noise: float,
+    count: int,
+    generator: np.random.Generator,
+) -> Comparisons:
+    """Draw `count` questions per user, and their answers."""
+    triples = _draw_pairs(len(items), len(points), count, generator)
+    delta = _margins(items.features, metric, points, triples)
+    with np.errstate(over="ignore"):  # without noise to speak of, the exponent is infinite
+        says_left = generator.random(len(triples)) < expit(-noise * delta)
+    return Comparisons.from_arrays(
+        triples,
+        np.where(says_left, -1, 1),
+        users=[f"u{k}" for k in range(len(points))],
+        item_ids=items.ids,
+    )
 
 
 def _margins(

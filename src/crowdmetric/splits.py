@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.errors import DataError, SettingError
+from crowdmetric import checks
+from crowdmetric.errors import SettingError
 
 __all__ = ["PairFolds", "pair_split"]
 
@@ -166,12 +167,7 @@ class _Questions:
     @classmethod
     def of(cls, triples: npt.ArrayLike) -> _Questions:
         """Find them; a user's questions come in order of first appearance."""
-        table = np.asarray(triples)
-        if table.ndim != 2 or table.shape[1] != 3 or table.dtype.kind not in "iu":
-            raise DataError(
-                "comparisons must be an integer array of shape (m, 3) with the columns user, left "
-                f"and right, not {table.dtype} of shape {table.shape}"
-            )
+        table = checks.triples(triples)
         user, low, high = table[:, 0], table[:, 1:].min(axis=1), table[:, 1:].max(axis=1)
         by_question = np.lexsort((high, low, user))
         changes = np.zeros(len(table), dtype=bool)

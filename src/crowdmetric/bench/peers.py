@@ -86,8 +86,7 @@ def require() -> None:
     missing = [name for name in _LIBRARIES if find_spec(name) is None]
     if missing:
         raise MissingExtraError(
-            f"this benchmark compares with {', '.join(missing)}, which cannot be found; "
-            "get everything it needs with: pip install 'crowdmetric[bench]'"
+            f"this benchmark compares with {', '.join(missing)}, which cannot be found", "bench"
         )
 
 

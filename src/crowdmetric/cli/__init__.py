@@ -11,14 +11,25 @@ import os
 import sys
 from collections.abc import Sequence
 
-from crowdmetric.cli import bench, completion, demo, evaluate, fit, predict, rank, simulate
+from crowdmetric.cli import (
+    bench,
+    completion,
+    demo,
+    evaluate,
+    fit,
+    predict,
+    rank,
+    reproduce,
+    show,
+    simulate,
+)
 from crowdmetric.cli.output import complain
 from crowdmetric.cli.parser import Parser, ShowVersion, UsageError
 from crowdmetric.errors import CrowdMetricError, SettingError
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = (demo, simulate, fit, predict, evaluate, rank, bench, completion)
+_COMMANDS = (demo, simulate, fit, show, predict, evaluate, rank, reproduce, bench, completion)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,7 +85,8 @@ def build_parser() -> Parser:
     Examples
     --------
     >>> list(build_parser().commands)
-    ['demo', 'simulate', 'fit', 'predict', 'evaluate', 'rank', 'bench', 'completion']
+    ['demo', 'simulate', 'fit', 'show', 'predict', 'evaluate', 'rank', 'reproduce', 'bench',
+    'completion']
     """
     parser = Parser(
         prog="crowdmetric",

@@ -50,6 +50,4 @@ def answer(parser: Parser) -> None:
 
 def _missing() -> MissingExtraError:
     """Return the error for a library that is not installed."""
-    return MissingExtraError(
-        "completion needs argcomplete; install it with: pip install 'crowdmetric[completion]'"
-    )
+    return MissingExtraError("completion needs argcomplete", "completion")

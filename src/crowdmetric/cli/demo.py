@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from crowdmetric.cli.output import check_folder, complain
+from crowdmetric.cli.output import complain
 from crowdmetric.cli.parser import Parser, whole
+from crowdmetric.files import new_folder
 
 __all__ = ["add", "run"]
 
@@ -28,11 +30,11 @@ def add(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the demo and print its summary."""
-    check_folder(arguments.out)
-    complain("simulating a crowd and fitting it; this takes some seconds")
-    from crowdmetric.demo import run_demo
+    with new_folder(Path(arguments.out)):
+        complain("simulating a crowd and fitting it; this takes some seconds")
+        from crowdmetric.demo import run_demo
 
-    demo = run_demo(arguments.out, arguments.seed)
+        demo = run_demo(arguments.out, arguments.seed)
     for note in demo.model.notes:
         complain(f"note: {note}")
     print(demo.summary())

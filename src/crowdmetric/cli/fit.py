@@ -8,12 +8,15 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdmetric.cli import choices
-from crowdmetric.cli.output import about, check_model_file, complain, print_json, print_table
+from crowdmetric.cli.options import refuse_input
+from crowdmetric.cli.output import about, complain, print_json, print_table
 from crowdmetric.cli.parser import Parser, count, number, one_of, positive, whole
 from crowdmetric.cli.summary import facts_of, summary
+from crowdmetric.files import check_file
 
 if TYPE_CHECKING:
     from crowdmetric.comparisons import Comparisons, Items
@@ -127,7 +130,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, fit, save, and say what came out."""
     begun = time.perf_counter()
     _check_settings(arguments)
-    check_model_file(arguments.out)
+    refuse_input(arguments.out, arguments.comparisons, arguments.items, arguments.metric)
+    check_file(Path(arguments.out), "model")
     from crowdmetric.features import feature_map
     from crowdmetric.readers import read_comparisons, read_items
 

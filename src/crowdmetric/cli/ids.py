@@ -6,38 +6,37 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crowdmetric.errors import RowError, UnknownUserError, did_you_mean
+from crowdmetric.errors import (
+    DataError,
+    RowError,
+    UnknownItemError,
+    UnknownUserError,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from crowdmetric.comparisons import Comparisons
 
-__all__ = ["KnownUsers"]
+__all__ = ["KnownItems", "KnownUsers"]
 
 
-class KnownUsers:
-    """The users of a model, found by their ids or else by how these read.
+class _Known:
+    """Ids that are found as they are, or else by how they read."""
 
-    Parameters
-    ----------
-    users : sequence of hashable
-        The ids as the model has them.
+    unknown: type[DataError]
+    what: str
+    remedy: str
 
-    Examples
-    --------
-    >>> KnownUsers([1, 2, 3]).find("3")
-    3
-    """
-
-    def __init__(self, users: Sequence[Hashable]) -> None:
+    def __init__(self, ids: Sequence[Hashable]) -> None:
         """Look at each id once."""
-        self._users = users
-        self._exact = set(users)
+        self._ids = ids
+        self._exact = set(ids)
         self._alike: dict[str, list[Hashable]] = {}
-        for user in users:
-            self._alike.setdefault(str(user), []).append(user)
+        for known in ids:
+            self._alike.setdefault(str(known), []).append(known)
 
     def find(self, given: Hashable) -> Hashable:
-        """Return the user with that id, or else the only one whose id reads the same.
+        """Return the id itself, or else the only one that reads the same.
 
         Parameters
         ----------
@@ -51,25 +50,63 @@ class KnownUsers:
 
         Raises
         ------
-        UnknownUserError
+        UnknownItemError, UnknownUserError
             If there is none.
 
         Examples
         --------
         >>> KnownUsers(["ann", "bob"]).find("bop")
         Traceback (most recent call last):
-        crowdmetric.errors.UnknownUserError: there is no user 'bop' among the 2 users of the model;
-        did you mean 'bob'?
+        crowdmetric.errors.UnknownUserError: there is no user 'bop' among the 2 users; did you mean
+        'bob'?
         """
         if given in self._exact:
             return given
         alike = self._alike.get(str(given), [])
         if len(alike) == 1:
             return alike[0]
-        raise UnknownUserError(
-            f"there is no user {given!r} among the {len(self._users)} users of the model"
-            + (did_you_mean(given, self._users) or "; fit again with answers of this user")
+        raise self.unknown(
+            f"there is no {self.what} {given!r} among the {len(self._ids)} {self.what}s"
+            + (did_you_mean(given, self._ids) or f"; {self.remedy}")
         )
+
+
+class KnownItems(_Known):
+    """The items that can be ranked, found by their ids or else by how these read.
+
+    Parameters
+    ----------
+    ids : sequence of hashable
+        The ids as the items have them.
+
+    Examples
+    --------
+    >>> KnownItems([1, 2, 3]).find("3")
+    3
+    """
+
+    unknown = UnknownItemError
+    what = "item"
+    remedy = "leave it out of --exclude"
+
+
+class KnownUsers(_Known):
+    """The users of a model, found by their ids or else by how these read.
+
+    Parameters
+    ----------
+    ids : sequence of hashable
+        The ids as the model has them.
+
+    Examples
+    --------
+    >>> KnownUsers([1, 2, 3]).find("3")
+    3
+    """
+
+    unknown = UnknownUserError
+    what = "user"
+    remedy = "fit again with answers of this user"
 
     def of(self, comparisons: Comparisons) -> Comparisons:
         """Return comparisons with the ids of their users as the model has them.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 from typing import TYPE_CHECKING
 
 from crowdmetric.cli.output import about
 from crowdmetric.cli.parser import Parser
+from crowdmetric.errors import SettingError
 
 if TYPE_CHECKING:
     from crowdmetric.comparisons import Items
     from crowdmetric.model import Model
 
-__all__ = ["add_model", "add_new_items", "new_items"]
+__all__ = ["add_model", "add_new_items", "new_items", "refuse_input"]
 
 
 def add_model(command: Parser) -> None:
@@ -39,3 +42,15 @@ def new_items(arguments: argparse.Namespace, model: Model) -> Items | None:
     with about(arguments.items):
         model.scores(model.users[:1], items)
     return items
+
+
+def refuse_input(out: str, *inputs: str | None) -> None:
+    """Refuse an ``--out`` that would replace one of the files that the command reads."""
+    for path in inputs:
+        if path is None:
+            continue
+        with contextlib.suppress(OSError):  # what is not there is nothing to lose
+            if os.path.samefile(out, path):
+                raise SettingError(
+                    f"--out {out}: this is a file that the command reads; name another to write to"
+                )

@@ -1,20 +1,17 @@
-"""What commands print, and the places they may write to."""
+"""What commands print."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import math
-import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from crowdmetric.errors import DataError, OutputError, RowError
+from crowdmetric.errors import DataError, RowError
 
-__all__ = ["about", "check_folder", "check_model_file", "complain", "print_json", "print_table"]
+__all__ = ["about", "complain", "print_json", "print_table"]
 
 
 def complain(sentence: str) -> None:
@@ -85,62 +82,6 @@ def about(path: str | Path) -> Iterator[None]:
         raise DataError(f"{path}, {error}") from error
     except DataError as error:
         raise type(error)(f"{path}: {error}") from error
-
-
-def check_model_file(path: str | Path) -> None:
-    """Refuse a model file that could not be written, before the fit that would be lost.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file to be written later.
-
-    Examples
-    --------
-    >>> check_model_file("nowhere/crowd.model")
-    Traceback (most recent call last):
-    crowdmetric.errors.OutputError: nowhere/crowd.model: the model cannot be written (No such file
-    or directory); name a file in a folder that exists and that you may write to
-    """
-    target = Path(path)
-    try:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        _try_to_write(target.parent)
-    except OSError as error:
-        raise OutputError(
-            f"{target}: the model cannot be written ({error.strerror}); name a file in a folder "
-            "that exists and that you may write to"
-        ) from error
-
-
-def check_folder(path: str | Path) -> None:
-    """Make a folder, and refuse one that cannot be made or written to.
-
-    Parameters
-    ----------
-    path : str or Path
-        The folder to write files to later.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     check_folder(Path(folder) / "a" / "b")
-    """
-    folder, problem = Path(path), "made"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        problem = "written to"
-        _try_to_write(folder)
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: the folder cannot be {problem} ({error.strerror}); choose another"
-        ) from error
-
-
-def _try_to_write(folder: Path) -> None:
-    """Make a file in the folder, and remove it: permissions alone do not tell."""
-    tempfile.TemporaryFile(dir=folder).close()
 
 
 def _plain(value: object) -> object:

@@ -6,7 +6,7 @@ import argparse
 import csv
 import sys
 
-from crowdmetric.cli.options import add_model, add_new_items, new_items
+from crowdmetric.cli.options import add_model, add_new_items, new_items, refuse_input
 from crowdmetric.cli.parser import Parser
 
 __all__ = ["add", "run"]
@@ -31,6 +31,8 @@ def run(arguments: argparse.Namespace) -> None:
     from crowdmetric.readers import read_pairs, write_table
     from crowdmetric.storage import load
 
+    if arguments.out is not None:
+        refuse_input(arguments.out, arguments.model, arguments.pairs, arguments.items)
     model = load(arguments.model)
     items = new_items(arguments, model)
     table = model.items if items is None else items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from crowdmetric.cli.ids import KnownUsers
+from crowdmetric.cli.ids import KnownItems, KnownUsers
 from crowdmetric.cli.options import add_model, add_new_items, new_items
 from crowdmetric.cli.output import about, print_json
 from crowdmetric.cli.parser import Parser, count
@@ -18,6 +18,9 @@ def add(parser: Parser) -> None:
     add_model(command)
     command.add_argument("--user", required=True, metavar="U", help="the user's id")
     command.add_argument("--top", type=count, metavar="N", help="how many (default: all)")
+    command.add_argument(
+        "--exclude", nargs="+", default=(), metavar="ITEM", help="ids of items to leave out"
+    )
     add_new_items(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -29,11 +32,15 @@ def run(arguments: argparse.Namespace) -> None:
     model = load(arguments.model)
     with about(arguments.model):
         user = KnownUsers(model.users).find(arguments.user)
-    ranked = model.rank_items(user, new_items(arguments, model), top=arguments.top)
+    items = new_items(arguments, model)
+    with about(arguments.model if items is None else arguments.items):
+        known = KnownItems((model.items if items is None else items).ids)
+        exclude = [known.find(name) for name in arguments.exclude]
+    ranked = model.rank_items(user, items, exclude, arguments.top)
     if arguments.json:
-        items = [{"item": name, "score": score} for name, score in ranked]
-        print_json({"user": user, "items": items})
+        listed = [{"item": name, "score": score} for name, score in ranked]
+        print_json({"user": user, "items": listed})
         return
-    places, width = len(str(len(ranked))), max(len(str(name)) for name, _ in ranked)
+    places, width = len(str(len(ranked))), max((len(str(name)) for name, _ in ranked), default=0)
     for place, (name, score) in enumerate(ranked, start=1):
         print(f"{place:>{places}}  {name!s:<{width}}  {score:.6g}")

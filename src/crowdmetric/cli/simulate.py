@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from crowdmetric.cli.output import check_folder
 from crowdmetric.cli.parser import Parser, count, positive, whole
 
 __all__ = ["add", "run"]
@@ -55,7 +54,6 @@ def run(arguments: argparse.Namespace) -> None:
         seed=arguments.seed,
         test_pairs_per_user=arguments.test_pairs,
     )
-    check_folder(arguments.out)
     crowd.write(arguments.out)
     print(
         f"{arguments.out}: {len(crowd.items)} items, {arguments.users} users, "

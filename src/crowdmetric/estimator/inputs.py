@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from crowdmetric import checks, losses
 from crowdmetric.comparisons import Comparisons, Items
-from crowdmetric.errors import DataError, RowError, SettingError
+from crowdmetric.errors import DataError, SettingError
 from crowdmetric.model.lookup import item_codes
 from crowdmetric.regions import Region
 
@@ -23,10 +23,7 @@ __all__ = [
     "as_precision",
     "as_region",
     "as_responses",
-    "as_triples",
 ]
-
-_MOST = 2.0**53  # whole numbers up to here are exact as floats
 
 
 def as_items(items: Items | npt.ArrayLike | None) -> Items:
@@ -131,45 +128,6 @@ def as_region(region: Region | None) -> Region:
     return region
 
 
-def as_triples(triples: Any) -> npt.NDArray[np.int64]:
-    """Return an integer array of shape (m, 3), or say what is wrong.
-
-    Parameters
-    ----------
-    triples : array-like
-        User, left item and right item of each comparison.
-
-    Returns
-    -------
-    ndarray of int64
-        The triples.
-
-    Examples
-    --------
-    >>> as_triples([[0, 1, 2]])
-    array([[0, 1, 2]])
-    """
-    table = checks.an_array(triples, "comparisons")
-    if table.ndim != 2 or table.shape[1] != 3:
-        raise DataError(
-            "comparisons must be an array of shape (m, 3) with the columns user, left and right, "
-            f"but its shape is {table.shape}"
-        )
-    if table.dtype.kind not in "iu":
-        remedy = "give row numbers counted from 0, or Comparisons with the ids"
-        try:
-            table = table.astype(np.float64)
-        except (TypeError, ValueError):
-            raise DataError(
-                f"the columns user, left and right must hold whole numbers; {remedy}"
-            ) from None
-        whole = (np.abs(table) < _MOST) & (table == np.round(table))
-        row = checks.first_true(~whole.all(axis=1))
-        if row is not None:
-            raise RowError(f"{table[row].tolist()} are not all whole numbers; {remedy}", row)
-    return table.astype(np.int64)
-
-
 def as_responses(
     comparisons: Any, y: npt.ArrayLike | None, weight: npt.ArrayLike | None
 ) -> tuple[npt.NDArray[np.int8], npt.ArrayLike | None]:
@@ -246,7 +204,7 @@ def as_comparisons(
         left, right = item_codes(triples, items)
         kept = None if counts is None else np.asarray(counts)
         return replace(triples, item_ids=items.ids, left=left, right=right, weight=kept)
-    table = as_triples(triples)
+    table = checks.triples(triples)
     response, counts = as_responses(table, y, weight)
     ids: Iterable[Hashable] | None = range(int(users)) if isinstance(users, Integral) else users  # type: ignore[assignment]
     return Comparisons.from_arrays(table, response, counts, users=ids, item_ids=items.ids)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from crowdmetric import checks
 from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Comparisons, Items
-from crowdmetric.errors import DataError, SettingError
+from crowdmetric.errors import SettingError
 from crowdmetric.losses import Link
 from crowdmetric.model import lookup, scoring
 from crowdmetric.model.parts import Parts
@@ -97,12 +97,7 @@ class Prediction(Parts):
         >>> example().margins_of_codes([[1, 0, 1], [0, 0, 1]])
         array([ 3., -3.])
         """
-        table = np.asarray(triples)
-        if table.ndim != 2 or table.shape[1] != 3:
-            raise DataError(
-                "triples must be an array of shape (m, 3) with the columns user, left and right, "
-                f"but its shape is {table.shape}"
-            )
+        table = checks.triples(triples)
         user = checks.codes(table[:, 0], len(self.users), "user")
         left = checks.codes(table[:, 1], len(self.items), "left item")
         right = checks.codes(table[:, 2], len(self.items), "right item")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from crowdmetric.paper.colours import Colours
@@ -63,6 +64,27 @@ class Plan:
     experiments: tuple[Experiment, ...]
     trials: int
     seed: int = 0
+
+    def only(self, names: Iterable[str]) -> Plan:
+        """Return the plan with only the experiments of some names.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Names that the plan does not have do no harm.
+
+        Returns
+        -------
+        Plan
+            In the same order.
+
+        Examples
+        --------
+        >>> [experiment.name for experiment in quick_plan().only(["medLow"]).experiments]
+        ['medLow']
+        """
+        wanted = set(names)
+        return replace(self, experiments=tuple(e for e in self.experiments if e.name in wanted))
 
 
 def full_plan(colour_data: str | None = None, trials: int = 30, seed: int = 0) -> Plan:

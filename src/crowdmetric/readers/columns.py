@@ -302,8 +302,3 @@ def _is_number(kind: pa.DataType) -> bool:
 def _is_text(kind: pa.DataType) -> bool:
     """Return whether a column of this type holds text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_date(kind: pa.DataType) -> bool:
-    """Return whether a column of this type holds dates."""
-    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))

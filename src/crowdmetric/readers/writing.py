@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
@@ -19,6 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from crowdmetric.errors import OutputError
+from crowdmetric.files import whole_file
 from crowdmetric.readers.table import as_column
 
 __all__ = ["write_table"]
@@ -61,24 +61,8 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> 
             f"{', '.join(_WRITERS)}"
         )
     table = pa.table({name: _column(values) for name, values in columns.items()})
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
-        with unfinished.open("wb") as file:
-            writer(table, file)
-        os.replace(unfinished, target)
-    except OSError as error:
-        raise OutputError(
-            f"{target}: the file cannot be written ({error.strerror or error}); choose a folder "
-            "that exists and that you may write to"
-        ) from error
-    finally:
-        _remove(unfinished)
-
-
-def _remove(unfinished: Path) -> None:
-    """Remove what is left of a file that could not be finished."""
-    with contextlib.suppress(OSError):
-        unfinished.unlink()
+    with whole_file(target, "table") as file:
+        writer(table, file)
 
 
 def _column(values: Values) -> pa.Array:

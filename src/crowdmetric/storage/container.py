@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +25,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.errors import ModelFileError, OutputError, SettingError
+from crowdmetric.errors import ModelFileError, SettingError
+from crowdmetric.files import whole_file
 
 __all__ = ["SCHEMA", "read", "write"]
 
@@ -59,7 +58,8 @@ def write(path: Path, document: Mapping[str, Any], arrays: Mapping[str, Array]) 
     text = json.dumps({"document": document, "arrays": table}, allow_nan=False).encode("ascii")
     header = text.ljust(_filled(len(text)))
     start = _START.pack(_MAGIC, SCHEMA, len(header))
-    _write_whole(path, _pieces(start, header, stored))
+    with whole_file(path, "model") as file:
+        file.writelines(_pieces(start, header, stored))
 
 
 def read(path: Path, mmap: bool = True) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -168,23 +168,3 @@ def _pieces(start: bytes, header: bytes, arrays: Mapping[str, Array]) -> Iterato
     for array in arrays.values():
         yield _content(array)
         yield bytes(-array.nbytes % _ALIGNMENT)
-
-
-def _write_whole(path: Path, pieces: Iterator[Any]) -> None:
-    """Write to a neighbour, then give it the name: nobody ever sees half a file."""
-    unfinished = path.parent / f".{path.name}.{secrets.token_hex(4)}.unfinished"
-    try:
-        try:
-            with open(unfinished, "xb") as file:
-                for piece in pieces:
-                    file.write(piece)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"{path}: the model cannot be written ({error.strerror}); name a file in a folder "
-            "that exists and that you may write to"
-        ) from error
