@@ -132,7 +132,7 @@ def test_models_follow_weights_and_scale() -> None:
     ("loss", "region", "message"),
     [
         (Probit(), FrobeniusMetric(1.0, 1.0), "no model of the loss probit"),
-        (Logistic(1.0), PSDOnly(), "no model of the region psd"),
+        (Logistic(1.0), PSDOnly(1.0), "no model of a margin bound"),
     ],
 )
 def test_models_that_do_not_exist_are_refused(loss, region, message: str) -> None:
@@ -151,7 +151,7 @@ def test_missing_peers_are_named_with_the_extra(monkeypatch) -> None:
     ("arguments", "message"),
     [
         ({"names": ["papers"]}, "did you mean 'paper'"),
-        ({"names": ["xyz"]}, "there are paper and scale"),
+        ({"names": ["xyz"]}, "there are paper, reproduce, scale"),
         ({"names": ["scale"], "seeds": 0}, "seeds must be at least 1"),
         ({"names": ["scale"], "limit": 0.0}, "limit must be a positive"),
     ],

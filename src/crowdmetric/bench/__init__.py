@@ -3,7 +3,7 @@
 Examples
 --------
 >>> sorted(BENCHES)
-['paper', 'scale']
+['paper', 'reproduce', 'scale']
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from crowdmetric.bench.paper import bench_paper
+from crowdmetric.bench.reproduce import bench_reproduce
 from crowdmetric.bench.scale import bench_scale
 from crowdmetric.bench.timing import Settings
 from crowdmetric.errors import SettingError, did_you_mean
@@ -21,6 +22,7 @@ __all__ = ["BENCHES", "run"]
 
 BENCHES: dict[str, Callable[[Settings, TextIO], list[dict[str, Any]]]] = {
     "paper": bench_paper,
+    "reproduce": bench_reproduce,
     "scale": bench_scale,
 }
 
@@ -70,7 +72,7 @@ def run(
     chosen = list(dict.fromkeys(names)) or ["paper"]
     for name in chosen:
         if name not in BENCHES:
-            hint = did_you_mean(name, BENCHES) or f"; there are {' and '.join(BENCHES)}"
+            hint = did_you_mean(name, BENCHES) or f"; there are {', '.join(BENCHES)}"
             raise SettingError(f"there is no benchmark {name!r}{hint}")
     settings = Settings(seeds, quick, limit)
     out = sys.stdout if stream is None else stream

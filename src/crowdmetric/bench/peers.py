@@ -17,7 +17,14 @@ from crowdmetric.comparisons import Comparisons
 from crowdmetric.errors import MissingExtraError, SettingError
 from crowdmetric.losses import Hinge, Logistic
 from crowdmetric.problem import Problem
-from crowdmetric.regions import FrobeniusMetric, NuclearFull, NuclearMetric, NuclearSplit
+from crowdmetric.regions import (
+    FixedMetric,
+    FrobeniusMetric,
+    NuclearFull,
+    NuclearMetric,
+    NuclearSplit,
+    PSDOnly,
+)
 
 __all__ = ["PEERS", "PeerAnswer", "prepare", "require", "solve_with"]
 
@@ -214,6 +221,8 @@ def _limits(problem: Problem, metric: Any, points: Any) -> list[Any]:
     """Return the region's constraints; trace stands for the nuclear norm where M is enough."""
     cp = _cvxpy()
     region = problem.region
+    if getattr(region, "margin_bound", None) is not None:
+        raise SettingError("there is no model of a margin bound to compare with")
     if isinstance(region, NuclearFull):
         return [cp.normNuc(cp.hstack([metric, points.T])) <= region.radius]
     if isinstance(region, NuclearSplit):
@@ -222,4 +231,8 @@ def _limits(problem: Problem, metric: Any, points: Any) -> list[Any]:
         trace = isinstance(region, NuclearMetric)
         size = cp.trace(metric) if trace else cp.norm(metric, "fro")
         return [size <= region.radius, cp.norm(points, 2, axis=1) <= region.point_radius]
+    if isinstance(region, FixedMetric):
+        return [metric == region.metric, cp.norm(points, 2, axis=1) <= region.point_radius]
+    if isinstance(region, PSDOnly):
+        return []
     raise SettingError(f"there is no model of the region {region.name} to compare with")

@@ -10,10 +10,17 @@ import numpy as np
 from crowdmetric.features import UnitBall
 from crowdmetric.losses import Hinge, Logistic
 from crowdmetric.problem import Problem
-from crowdmetric.regions import FrobeniusMetric, NuclearFull, NuclearMetric, NuclearSplit, Region
+from crowdmetric.regions import (
+    FrobeniusMetric,
+    NuclearFull,
+    NuclearMetric,
+    NuclearSplit,
+    Region,
+    by_name,
+)
 from crowdmetric.simulation import Simulation, oracle_radii, simulate
 
-__all__ = ["Case", "cases", "parts_of"]
+__all__ = ["Case", "cases", "colours_like", "parts_of"]
 
 _SMOOTH_PEERS = ("Clarabel", "SCS at 1e-6")
 
@@ -140,7 +147,7 @@ def parts_of(problem: Problem) -> list[Problem]:
     Parameters
     ----------
     problem : Problem
-        With one metric for all, or (as "single") a `NuclearFull` problem with a radius per user.
+        With one metric for all, or one for each user ("single").
 
     Returns
     -------
@@ -154,9 +161,10 @@ def parts_of(problem: Problem) -> list[Problem]:
     """
     if not problem.single:
         return [problem]
-    answers, (radii,) = problem.answers, problem.region.radii
+    answers = problem.answers
+    radii = np.array([np.broadcast_to(r, answers.n_users) for r in problem.region.radii])
     parts = []
-    for user, radius in enumerate(np.broadcast_to(radii, answers.n_users).tolist()):
+    for user in range(answers.n_users):
         rows = answers.user == user
         own = replace(
             answers,
@@ -167,7 +175,8 @@ def parts_of(problem: Problem) -> list[Problem]:
             weight=answers.weight[rows],
             n_users=1,
         )
-        parts.append(Problem(own, problem.features, problem.loss, NuclearFull(radius)))
+        region = by_name(problem.region.name, radii[:, user].tolist())
+        parts.append(Problem(own, problem.features, problem.loss, region))
     return parts
 
 
@@ -187,6 +196,29 @@ def _single(crowd: Simulation) -> Problem:
     region = NuclearFull(oracle_radii(crowd)["nuclear-full-single"])
     loss = Logistic(crowd.noise)
     return Problem(crowd.comparisons.answers(), crowd.items.features, loss, region, single=True)
+
+
+def colours_like(seed: int, pairs: int) -> Problem:
+    """Draw a crowd of the size of the paper's colour data, and state its problem.
+
+    Parameters
+    ----------
+    seed : int
+        Of the crowd.
+    pairs : int
+        Answers per user.
+
+    Returns
+    -------
+    Problem
+        Hinge loss, Frobenius balls.
+
+    Examples
+    --------
+    >>> len(colours_like(0, 5).answers)
+    240
+    """
+    return _colours(Sizes(3, 48, 37, pairs, rank=3).crowd(seed))
 
 
 def _colours(crowd: Simulation) -> Problem:

@@ -17,7 +17,7 @@ def add(parser: Parser) -> None:
         "bench", run, "time our solvers beside general-purpose ones, on the same problems"
     )
     command.add_argument(
-        "names", nargs="*", metavar="NAME", help="paper or scale (default: everything there is)"
+        "names", nargs="*", metavar="NAME", help="paper, reproduce or scale (default: paper)"
     )
     command.add_argument(
         "--seeds", type=count, default=5, metavar="N", help="crowds per problem (default 5)"

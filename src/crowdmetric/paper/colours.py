@@ -9,20 +9,21 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.comparisons import Comparisons
+from crowdmetric.checks import Floats
+from crowdmetric.comparisons import Answers, Comparisons
 from crowdmetric.losses import Hinge
 from crowdmetric.paper.colour_data import ColourData, read_colours
 from crowdmetric.paper.rows import Row, fit, labelled, predictions
 from crowdmetric.problem import Problem
-from crowdmetric.regions import FixedMetric, FrobeniusMetric, Region
+from crowdmetric.regions import FixedMetric, FrobeniusMetric
 
-__all__ = ["METHODS", "Colours", "metric_measure"]
+__all__ = ["METHODS", "Colours", "colour_problems", "metric_measure"]
 
 METHODS = ("crowd", "identity", "individual")
 """A metric for all, the identity for all, and a metric for each."""
 
 _TOLERANCE = 1e-5
-_RADIUS, _POINT_RADIUS = float(np.sqrt(3.0)), 2.0  # as if the truth were the identity
+_POINT_RADIUS = 2.0
 
 Indices = npt.NDArray[np.intp]
 
@@ -89,12 +90,7 @@ class Colours:
         test = data.answers.subset(test_rows)
         for size in self.sizes:
             answers = data.answers.subset(training[:, :size].ravel()).answers()
-            for method in METHODS:
-                region: Region = FrobeniusMetric(_RADIUS, _POINT_RADIUS)
-                if method == "identity":
-                    region = FixedMetric(np.eye(data.features.shape[1]), _POINT_RADIUS)
-                single = method == "individual"
-                problem = Problem(answers, data.features, Hinge(), region, single)
+            for method, problem in colour_problems(answers, data.features).items():
                 solution, measures = fit(problem, _TOLERANCE)
                 measures |= predictions(solution.metric, solution.points, data.features, test)
                 if method == "crowd" and size == self.sizes[-1]:
@@ -118,6 +114,30 @@ class Colours:
             test.append(beyond[~np.isin(pair[beyond], pair[order[: self.training]])])
             training.append(generator.permutation(order[: self.training]))
         return np.stack(training), np.concatenate(test)
+
+
+def colour_problems(answers: Answers, features: Floats) -> dict[str, Problem]:
+    """Return what each method solves, within radii as if the true metric were the identity.
+
+    Parameters
+    ----------
+    answers : Answers
+        To learn from.
+    features : ndarray of shape (n, 3)
+        In the unit ball.
+
+    Returns
+    -------
+    dict of str to Problem
+        By method.
+    """
+    learned = FrobeniusMetric(float(np.sqrt(3.0)), _POINT_RADIUS)
+    given = FixedMetric(np.eye(3), _POINT_RADIUS)
+    return {
+        "crowd": Problem(answers, features, Hinge(), learned),
+        "identity": Problem(answers, features, Hinge(), given),
+        "individual": Problem(answers, features, Hinge(), learned, single=True),
+    }
 
 
 def _pairs(answers: Comparisons) -> Indices:

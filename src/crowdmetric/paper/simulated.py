@@ -90,26 +90,43 @@ class Simulated:
         list of Row
             For every size and method.
         """
-        crowd = simulate(
-            self.items, self.dimension, self.rank, self.users, self.sizes[-1], self.beta, seed,
-            self.test_pairs,
-        )  # fmt: skip
+        crowd = self.crowd(seed)
         truth = predictions(crowd.metric, crowd.points, crowd.items.features, crowd.test)
         rows: list[Row] = []
         for size in self.sizes:
-            training = _first(crowd.comparisons, size)
-            for method, problem in self._problems(crowd, training).items():
+            for method, problem in self.problems(crowd, size).items():
                 solution, measures = fit(problem, _TOLERANCE)
                 measures |= _against_truth(solution.metric, solution.points, crowd)
                 rows += labelled(method, size, measures)
             rows += labelled("oracle", size, truth)
             if size in self.chosen_sizes:
                 for method in BOUNDED:
-                    rows += labelled(chosen(method), size, self._choose(method, crowd, training))
+                    rows += labelled(chosen(method), size, self._choose(method, crowd, size))
         return rows
 
-    def _problems(self, crowd: Simulation, training: Comparisons) -> dict[str, Problem]:
-        """Return what each method solves, within the smallest radii that hold the truth."""
+    def crowd(self, seed: int) -> Simulation:
+        """Draw the crowd of a trial."""
+        return simulate(
+            self.items, self.dimension, self.rank, self.users, self.sizes[-1], self.beta, seed,
+            self.test_pairs,
+        )  # fmt: skip
+
+    def problems(self, crowd: Simulation, size: int) -> dict[str, Problem]:
+        """Return what each method solves, within the smallest radii that hold the truth.
+
+        Parameters
+        ----------
+        crowd : Simulation
+            From `crowd`.
+        size : int
+            Training pairs per user.
+
+        Returns
+        -------
+        dict of str to Problem
+            By method.
+        """
+        training = _first(crowd.comparisons, size)
         radii, answers, x = oracle_radii(crowd), training.answers(), crowd.items.features
         loss = Logistic(self.beta)
         problems = {
@@ -120,10 +137,10 @@ class Simulated:
         problems["nuclear-full-single"] = Problem(answers, x, loss, own, single=True)
         return problems
 
-    def _choose(self, method: str, crowd: Simulation, training: Comparisons) -> dict[str, float]:
+    def _choose(self, method: str, crowd: Simulation, size: int) -> dict[str, float]:
         """Return what a user gets, who has no oracle: radii by cross-validation."""
         found = CrowdMetricCV(crowd.items, method, Logistic(self.beta), tol=_TOLERANCE)
-        found.fit(training)
+        found.fit(_first(crowd.comparisons, size))
         certificate = found.certificate_
         measures = {
             "risk": certificate.risk,

@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from crowdmetric.certificate import lower_bound
 from crowdmetric.crowd import Crowd
-from crowdmetric.losses import Loss
+from crowdmetric.losses import Link, Loss
 from crowdmetric.margin_bound import MarginBound
 from crowdmetric.problem import Problem
 from crowdmetric.regions import PSDOnly, RepairedRegion, SplitRegion
 from crowdmetric.regions.projections import vector_norm
 from crowdmetric.solver.curvature import mean_curvatures
+from crowdmetric.solver.separable import separable
 
 __all__ = ["Assessment", "assess"]
 
@@ -36,6 +37,8 @@ class Assessment:
         z of every answer.
     slopes, dual, margin_dual, distance
         What the lower bounds are made of, as in `Certificate`; one distance for each problem.
+    apart : ndarray of bool, shape (B,)
+        Whether the point shows that there is no best one.
     """
 
     metric: Floats
@@ -47,11 +50,13 @@ class Assessment:
     dual: Floats | None
     margin_dual: Floats | None
     distance: Floats | None
+    apart: npt.NDArray[np.bool_]
 
     @property
     def _merit(self) -> Floats:
-        """The smaller the better, for each problem."""
-        return self.gap if self.distance is None else self.gap / self.distance
+        """The smaller the better, for each problem; to show that none is best beats all."""
+        merit = self.gap if self.distance is None else self.gap / self.distance
+        return np.where(self.apart, -1.0, merit)
 
     def or_better(self, other: Assessment, crowd: Crowd) -> Assessment:
         """Keep, for each problem, the point with the smaller gap.
@@ -142,6 +147,7 @@ def assess(
         used, constant = slopes, -crowd.mean(loss.conjugate(slopes))
     gradient = crowd.gradient(used)
     dual = distance = None
+    apart = np.zeros(crowd.n_problems, dtype=bool)
     if force is not None and isinstance(region, SplitRegion):
         pulled = gradient[0]
         if margin_dual is not None and bound is not None:
@@ -150,6 +156,8 @@ def assess(
     if isinstance(region, PSDOnly):
         size = np.sqrt(vector_norm(metric, 2) ** 2 + vector_norm(points, 2) ** 2)
         distance = 2 * np.maximum(size, _least_distance(problem, crowd))
+        if bound is None and isinstance(loss, Link):
+            apart = separable(crowd, margins, points)
     duals = {"dual": dual, "margin_dual": margin_dual}
     lower = lower_bound(constant, gradient, region, duals, bound, distance)
     return Assessment(
@@ -162,6 +170,7 @@ def assess(
         dual,
         margin_dual,
         distance,
+        apart,
     )
 
 

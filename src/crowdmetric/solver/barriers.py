@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from crowdmetric.regions import FrobeniusMetric, NuclearMetric
 from crowdmetric.solver import interior_kernels as loops
+from crowdmetric.solver.cone import Cone, Turn
 from crowdmetric.solver.curvature import pack, unpack
 
 __all__ = ["Barriers", "Change", "Target"]
@@ -49,23 +50,22 @@ class Change:
 
     Parameters
     ----------
-    metric : ndarray of shape (d, d)
-        The direction of M.
+    cone : Turn
+        What it does to M and its multiplier.
     points : ndarray of shape (K, d)
-        That of the points.
-    ball, rows, cone
-        How the multipliers change.
+        The direction of the points.
+    ball, rows
+        How the multipliers of the balls change.
     second_order : Target
         Those terms, with a level of zero.
     rate, rate_of_multipliers : float
         One over how far the direction stays inside, and keeps the multipliers positive.
     """
 
-    metric: Floats
+    cone: Turn
     points: Floats
     ball: float
     rows: Floats
-    cone: Floats
     second_order: Target
     rate: float
     rate_of_multipliers: float
@@ -92,30 +92,30 @@ class Barriers:
             float(np.max(region.point_radius)),
         )
         size = dimension if self._trace else np.sqrt(dimension)
-        self.metric: Floats = np.eye(dimension) * (self._radius / (4 * size))
+        self._start: Floats = np.eye(dimension) * (self._radius / (4 * size))
         self.points: Floats = np.zeros((n_users, dimension))
         self._identity = pack(np.eye(dimension))
         self._ridge, self._ridge_of_rows = np.eye(len(self._identity)), np.eye(dimension)
-        self._basis = unpack(np.eye(len(self._identity)), dimension).reshape(-1, dimension**2)
         self.count = n_users + dimension + 1
         self.nearest = Target(0.0, 0.0, np.zeros(n_users), np.zeros((dimension, dimension)))
 
     def centre(self, level: float) -> None:
         """Set the multipliers so that every complementarity is at the level."""
-        self._of_cone: Floats = np.eye(len(self.metric))
+        diagonal = np.diag(self._start)
+        self._cone = Cone(self._start, np.diag(level / diagonal))
         self._measure()
         self._of_ball = level / self._gap
         self._of_rows = level / self._gaps
-        self._of_cone = level * self._inverse
-        self._measure()
+
+    @property
+    def metric(self) -> Floats:
+        """The metric."""
+        metric: Floats = self._cone.metric
+        return metric
 
     def _measure(self) -> None:
         """Compute what depends on the point and its multipliers."""
         self.packed = pack(self.metric)
-        both = np.stack([self.metric, self._of_cone])
-        self._roots = np.linalg.inv(np.linalg.cholesky(both))
-        root = self._roots[0]
-        self._inverse: Floats = root.T @ root
         if self._trace:
             self._gap = self._radius - float(np.trace(self.metric))
             self._normal = self._identity
@@ -126,11 +126,7 @@ class Barriers:
 
     def curvature(self) -> tuple[Floats, Floats]:
         """Return what the constraints add to the blocks of M (D, D) and of the users (K, d, d)."""
-        d = len(self.metric)
-        product = self._inverse[:, None, :, None] * self._of_cone[None, :, None, :]
-        # The basis is of symmetric matrices, for which both orders of the product are alike.
-        block = self._basis @ product.reshape(d * d, d * d) @ self._basis.T
-        block = 0.5 * (block + block.T)
+        block = self._cone.curvature()
         block += (self._of_ball / self._gap) * np.outer(self._normal, self._normal)
         if not self._trace:
             block += self._of_ball * self._ridge
@@ -140,7 +136,7 @@ class Barriers:
 
     def force(self, target: Target) -> tuple[Floats, Floats]:
         """Return what the constraints add to the right-hand side."""
-        metric = pack(target.level * self._inverse - target.cone)
+        metric = pack(self._cone.force(target.level, target.cone))
         metric -= self._normal * ((target.level - target.ball) / self._gap)
         return metric, self.points * ((target.rows - target.level) / self._gaps)[:, None]
 
@@ -148,24 +144,17 @@ class Barriers:
         """Return what a direction does; `metric` is packed."""
         along = float(self._normal @ metric)
         ball = (target.level - target.ball + self._of_ball * along) / self._gap - self._of_ball
-        full = unpack(metric, len(self.metric))
-        turned = self._inverse @ full
-        product = turned @ self._of_cone
-        cone = target.level * self._inverse - self._of_cone - (product + product.T) / 2
-        cone -= target.cone
-        twice = turned @ cone
+        cone = self._cone.follow(unpack(metric, len(self.metric)), target.level, target.cone)
         rows, curved = np.empty((2, len(points)))
         rate, of_multipliers = loops.follow_rows(
             self.points, points, self._gaps, self._of_rows, target.level, target.rows, rows, curved
         )
-        root, root_of_cone = self._roots
-        both = np.stack([root @ full @ root.T, root_of_cone @ cone @ root_of_cone.T])
-        least = np.linalg.eigvalsh(both)[:, 0].tolist()
-        second_order = Target(0.0, -ball * along, curved, (twice + twice.T) / 2)
+        leaving, leaving_of_multiplier = cone.rates
+        second_order = Target(0.0, -ball * along, curved, cone.second_order)
         return Change(
-            full, points, ball, rows, cone, second_order,
-            max(rate, -least[0], self._rate_of_ball(metric, along)),
-            max(of_multipliers, -least[1], -ball / self._of_ball),
+            cone, points, ball, rows, second_order,
+            max(rate, leaving, self._rate_of_ball(metric, along)),
+            max(of_multipliers, leaving_of_multiplier, -ball / self._of_ball),
         )  # fmt: skip
 
     def _rate_of_ball(self, metric: Floats, along: float) -> float:
@@ -177,9 +166,8 @@ class Barriers:
 
     def move(self, change: Change, lengths: Floats) -> None:
         """Move point and multipliers."""
-        self.metric = self.metric + lengths[0] * change.metric
+        self._cone.move(change.cone, lengths)
         self.points = self.points + lengths[0] * change.points
         self._of_ball += lengths[1] * change.ball
         self._of_rows = self._of_rows + lengths[1] * change.rows
-        self._of_cone = self._of_cone + lengths[1] * change.cone
         self._measure()

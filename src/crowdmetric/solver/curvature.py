@@ -103,6 +103,7 @@ class Arrow:
         weights: Floats,
         ridge: tuple[float, float],
         shared: Floats | float = 0.0,
+        barrier: Floats | float = 0.0,
     ) -> Arrow:
         """Add up the curvature and factorise it.
 
@@ -118,6 +119,8 @@ class Arrow:
             What to add to the diagonal, for M and for the points.
         shared : ndarray of shape (D + d, D + d), optional
             What to add to every user's own part.
+        barrier : ndarray of shape (D, D), optional
+            What to add to the part of M.
 
         Returns
         -------
@@ -129,7 +132,7 @@ class Arrow:
         per, count = crowd.users_per_problem, crowd.n_problems
         blocks = np.empty((crowd.n_users, d, d))
         cross = np.empty((crowd.n_users, d, packed))
-        left = np.zeros((count, packed, packed))
+        left = np.zeros((count, packed, packed)) + barrier
         root = np.sqrt(weights)[:, None]
         for user, (start, stop) in enumerate(zip(crowd.starts[:-1], crowd.starts[1:], strict=True)):
             rows = joined[crowd.up[start:stop]] - joined[crowd.down[start:stop]]

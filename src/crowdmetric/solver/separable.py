@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdmetric.crowd import Crowd
-from crowdmetric.solver.assessment import Assessment
 
 __all__ = ["separable"]
 
 
-def separable(crowd: Crowd, found: Assessment) -> npt.NDArray[np.bool_]:
+def separable(
+    crowd: Crowd, margins: npt.NDArray[np.float64], points: npt.NDArray[np.float64]
+) -> npt.NDArray[np.bool_]:
     """Return for which problems the point at hand shows that there is no best one.
 
     If all margins of a problem have the right sign, growing M and V together makes every answer
@@ -21,9 +22,11 @@ def separable(crowd: Crowd, found: Assessment) -> npt.NDArray[np.bool_]:
     Parameters
     ----------
     crowd : Crowd
-        The answers.
-    found : Assessment
-        A feasible point.
+        The answers, in float64.
+    margins : ndarray of shape (m,)
+        z of every answer at a feasible point.
+    points : ndarray of shape (B, K / B, d)
+        Its V.
 
     Returns
     -------
@@ -31,9 +34,10 @@ def separable(crowd: Crowd, found: Assessment) -> npt.NDArray[np.bool_]:
         True is proof; False is not.
     """
     counts = crowd.share > 0
-    together = _all_positive(found.margins, crowd.problem, counts, crowd.n_problems)
+    together = _all_positive(margins, crowd.problem, counts, crowd.n_problems)
     together &= np.bincount(crowd.problem, counts, minlength=crowd.n_problems) > 0
-    by_points = crowd.exact.margins(np.zeros_like(found.metric), found.points)
+    d = crowd.dimension
+    by_points = crowd.margins(np.zeros((crowd.n_problems, d, d)), points)
     alone = _all_positive(by_points, crowd.user, counts, crowd.n_users)
     answered = np.bincount(crowd.user, counts, minlength=crowd.n_users) > 0
     some_user = (alone & answered).reshape(crowd.n_problems, -1).any(axis=1)

@@ -13,15 +13,14 @@ import numpy.typing as npt
 from crowdmetric.certificate import Certificate, NotConvergedWarning, Status
 from crowdmetric.crowd import Crowd
 from crowdmetric.errors import SettingError
-from crowdmetric.losses import Link
 from crowdmetric.problem import Problem
-from crowdmetric.regions import PSDOnly, Region
+from crowdmetric.regions import Region
 from crowdmetric.solver.assessment import Assessment
 from crowdmetric.solver.batches import batches
 from crowdmetric.solver.gradient import ProjectedGradient
 from crowdmetric.solver.interior import InteriorPoint
+from crowdmetric.solver.newton import ConeNewton
 from crowdmetric.solver.progress import Callback, Progress
-from crowdmetric.solver.separable import separable
 from crowdmetric.solver.splitting import Splitting
 from crowdmetric.solver.threads import one_thread_for_linear_algebra
 
@@ -208,6 +207,8 @@ def _method(
     """Return the method that suits the problem best."""
     if InteriorPoint.suits(problem, crowd):
         return InteriorPoint(problem, crowd)
+    if ConeNewton.suits(problem, crowd):
+        return ConeNewton(problem, crowd)
     if ProjectedGradient.suits(problem, crowd):
         return ProjectedGradient(problem, crowd, start)
     return Splitting(problem, crowd, start, previous)
@@ -220,8 +221,6 @@ def _run(
     begun = time.perf_counter()
     best: Assessment | None = None
     crowd, problem = method.crowd, method.problem
-    unbounded = isinstance(problem.region, PSDOnly) and problem.region.margin_bound is None
-    may_diverge = unbounded and isinstance(problem.loss, Link)
     before = 0
     while before + method.iteration < most:
         method.step()
@@ -230,11 +229,10 @@ def _run(
             continue
         found = method.assess()
         best = found if best is None else best.or_better(found, crowd)
-        apart = separable(crowd, best) if may_diverge else np.zeros(crowd.n_problems, dtype=bool)
-        if ((best.gap <= tol) | apart).all():
+        if ((best.gap <= tol) | best.apart).all():
             best = best.confirmed(crowd, problem.loss)
-            if ((best.gap <= tol) | apart).all():
-                return best, "separable" if apart.any() else "converged", iteration
+            if ((best.gap <= tol) | best.apart).all():
+                return best, "separable" if best.apart.any() else "converged", iteration
         if callback is not None:
             spent = time.perf_counter() - begun
             risk, gap = float(crowd.problem_shares @ best.risk), float(best.gap.max())
