@@ -73,7 +73,7 @@ def batches(problem: Problem) -> Iterator[Batch]:
         d = problem.features.shape[1]
         size = max(1, int(_MOST_NUMBERS / (d * d * (d * d / 2 + 20))))
         if InteriorPoint.knows(problem):
-            size = 1  # the interior-point method takes one problem at a time
+            size = max(1, min(size, InteriorPoint.most_users(problem)))
     for first in range(0, count, size):
         stop = min(first + size, count)
         if stop - first == count:

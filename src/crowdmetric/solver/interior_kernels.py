@@ -1,35 +1,74 @@
-"""The compiled loops of the interior-point method: passes over the answers, and over the users.
+"""The compiled loops of the interior-point method: passes over the answers, and small inverses.
 
 Every answer wants item `up` to score higher than item `down`: z = score[up] - score[down]. It has
 a slack s = z + xi - 1 with the multiplier a, and xi >= 0 with the multiplier b = 1 - a, so that
-the stationarity of xi holds by construction. `up` and `down` are places in flat tables of users
-and items; `there` and `back` are places in the flat table of (user, item, item).
+the stationarity of xi holds by construction.
 """
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from numba import njit
 
-__all__ = ["affine", "aim", "correct", "follow_rows", "invert", "move"]
+__all__ = ["Answered", "State", "affine", "aim", "correct", "invert", "move"]
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+
+class Answered(NamedTuple):
+    """The answers of a problem.
+
+    `up` and `down` are places in flat tables of users and items; `there` and `back` are places in
+    the flat table of (user, item, item). The shares of a problem sum to 1.
+    """
+
+    up: Places
+    down: Places
+    there: Places
+    back: Places
+    share: Floats
+
+
+class State(NamedTuple):
+    """Slacks and multipliers, their last step, and what the next Newton system needs.
+
+    `weight` is the curvature of each answer over its share, and `inverse` stands for 1 / (a b);
+    `graph` (K, n, n) and `degrees` (K, n) add up curvatures, and `pulls` (K, n) forces.
+    """
+
+    s: Floats
+    xi: Floats
+    a: Floats
+    ds: Floats
+    dxi: Floats
+    da: Floats
+    weight: Floats
+    inverse: Floats
+    graph: Floats
+    degrees: Floats
+    pulls: Floats
 
 
 @njit(nogil=True, cache=True)
-def move(up, down, there, back, share, point, step, lengths, weight, inverse, force, graph, pulls):  # type: ignore[no-untyped-def]
-    """Move slacks and multipliers, and gather what the next Newton system needs.
-
-    `point` and `step` hold s, xi and a; `inverse` is for 1 / (a b). Returns the complementarity.
-    """
-    s, xi, a = point
-    ds, dxi, da = step
-    along, along_multipliers = lengths
+def move(answered, state, length, length_of_multipliers):  # type: ignore[no-untyped-def]
+    """Follow the last step, and gather the next system; return the complementarity."""
+    up, down, there, back, share = answered
+    s, xi, a, ds, dxi, da, weight, inverse, _, _, _ = state
+    graph, degrees, pulls = state.graph.ravel(), state.degrees.ravel(), state.pulls.ravel()
+    graph[:] = 0.0
+    degrees[:] = 0.0
+    pulls[:] = 0.0
+    force = np.empty(up.size)
     complementarity = 0.0
     for t in range(up.size):
         c = share[t]
-        s_t = s[t] + along * ds[t]
-        xi_t = xi[t] + along * dxi[t]
-        a_t = a[t] + along_multipliers * da[t]
+        s_t = s[t] + length * ds[t]
+        xi_t = xi[t] + length * dxi[t]
+        a_t = a[t] + length_of_multipliers * da[t]
         b_t = 1.0 - a_t
         s[t], xi[t], a[t] = s_t, xi_t, a_t
         complementarity += c * (a_t * s_t + b_t * xi_t)
@@ -42,19 +81,22 @@ def move(up, down, there, back, share, point, step, lengths, weight, inverse, fo
         w, g = share[t] * weight[t], force[t]
         graph[there[t]] += w
         graph[back[t]] += w
+        degrees[up[t]] += w
+        degrees[down[t]] += w
         pulls[up[t]] += g
         pulls[down[t]] -= g
     return complementarity
 
 
 @njit(nogil=True, cache=True)
-def affine(up, down, share, point, weight, inverse, table, second):  # type: ignore[no-untyped-def]
+def affine(answered, state, table, first, other):  # type: ignore[no-untyped-def]
     """Follow a predictor; `table` holds its change of scores.
 
-    Keeps the second-order terms, and returns how far slacks and multipliers may go (as rates)
+    Writes the second-order terms, and returns how far slacks and multipliers may go (as rates)
     and the three sums that give the complementarity after any pair of step lengths.
     """
-    s, xi, a = point
+    up, down, _, _, share = answered
+    s, xi, a, _, _, _, weight, inverse, _, _, _ = state
     rate_slack = rate_multiplier = 0.0
     of_slack = of_multiplier = of_both = 0.0
     for t in range(up.size):
@@ -63,7 +105,7 @@ def affine(up, down, share, point, weight, inverse, table, second):  # type: ign
         da = weight[t] * (xi_t - s_t - change)
         rise, fall = da * inverse[t] * b_t, da * inverse[t] * a_t
         ds, dxi = -s_t * (1 + rise), -xi_t * (1 - fall)
-        second[0, t], second[1, t] = da * ds, -da * dxi
+        first[t], other[t] = da * ds, -da * dxi
         if 1 + rise > rate_slack:
             rate_slack = 1 + rise
         if 1 - fall > rate_slack:
@@ -74,20 +116,21 @@ def affine(up, down, share, point, weight, inverse, table, second):  # type: ign
             rate_multiplier = fall
         of_slack += c * (a_t * ds + b_t * dxi)
         of_multiplier += c * (s_t - xi_t) * da
-        of_both += c * (second[0, t] + second[1, t])
+        of_both += c * (first[t] + other[t])
     return rate_slack, rate_multiplier, of_slack, of_multiplier, of_both
 
 
 @njit(nogil=True, cache=True)
-def aim(up, down, share, point, weight, inverse, target, second, want, force, pulls):  # type: ignore[no-untyped-def]
+def aim(answered, state, target, first, other, want, pulls):  # type: ignore[no-untyped-def]
     """Turn second-order terms into what the corrector wants, and gather its force."""
-    s, xi, a = point
+    up, down, _, _, share = answered
+    s, xi, a, _, _, _, weight, inverse, _, _, _ = state
+    force = np.empty(up.size)
     for t in range(up.size):
         a_t, b_t = a[t], 1.0 - a[t]
-        first = (target - second[0, t]) * inverse[t] * b_t
-        other = (target - second[1, t]) * inverse[t] * a_t
-        second[0, t], second[1, t] = first, other
-        want[t] = first - other + xi[t] - s[t]
+        first[t] = (target - first[t]) * inverse[t] * b_t
+        other[t] = (target - other[t]) * inverse[t] * a_t
+        want[t] = first[t] - other[t] + xi[t] - s[t]
         force[t] = share[t] * (a_t + weight[t] * want[t])
     for t in range(up.size):
         pulls[up[t]] += force[t]
@@ -95,49 +138,27 @@ def aim(up, down, share, point, weight, inverse, target, second, want, force, pu
 
 
 @njit(nogil=True, cache=True)
-def correct(up, down, point, weight, inverse, want, second, table, step):  # type: ignore[no-untyped-def]
+def correct(answered, state, want, first, table):  # type: ignore[no-untyped-def]
     """Follow the corrector: write the step, and return how far it may be taken (as rates)."""
-    s, xi, a = point
+    up, down, _, _, _ = answered
+    s, xi, a, ds, dxi, da, weight, inverse, _, _, _ = state
     rate_slack = rate_multiplier = 0.0
     for t in range(up.size):
         change = table[up[t]] - table[down[t]]
         a_t, b_t = a[t], 1.0 - a[t]
-        da = weight[t] * (want[t] - change)
-        rise, fall = da * inverse[t] * b_t, da * inverse[t] * a_t
-        ds = second[0, t] - s[t] * (1 + rise)
-        dxi = ds - change
-        step[0, t], step[1, t], step[2, t] = ds, dxi, da
-        if -ds > rate_slack * s[t]:
-            rate_slack = -ds / s[t]
-        if -dxi > rate_slack * xi[t]:
-            rate_slack = -dxi / xi[t]
+        turn = weight[t] * (want[t] - change)
+        rise, fall = turn * inverse[t] * b_t, turn * inverse[t] * a_t
+        slide = first[t] - s[t] * (1 + rise)
+        ds[t], dxi[t], da[t] = slide, slide - change, turn
+        if -slide > rate_slack * s[t]:
+            rate_slack = -slide / s[t]
+        if change - slide > rate_slack * xi[t]:
+            rate_slack = (change - slide) / xi[t]
         if -rise > rate_multiplier:
             rate_multiplier = -rise
         if fall > rate_multiplier:
             rate_multiplier = fall
     return rate_slack, rate_multiplier
-
-
-@njit(nogil=True, cache=True)
-def follow_rows(points, step, gaps, multipliers, level, second, change, curved):  # type: ignore[no-untyped-def]
-    """Follow a direction of the points, each in a ball with a gap and a multiplier.
-
-    Writes the change of the multipliers and its second-order terms, and returns one over how far
-    the points stay inside and the multipliers positive.
-    """
-    rate = rate_of_multipliers = 0.0
-    for k in range(len(points)):
-        along = square = 0.0
-        for i in range(points.shape[1]):
-            along += points[k, i] * step[k, i]
-            square += step[k, i] ** 2
-        gap, multiplier = gaps[k], multipliers[k]
-        moved = (level - second[k] + multiplier * along) / gap - multiplier
-        change[k], curved[k] = moved, -moved * along
-        # One over the root of a quadratic.
-        rate = max(rate, (along + math.sqrt(along**2 + 2 * square * gap)) / (2 * gap))
-        rate_of_multipliers = max(rate_of_multipliers, -moved / multiplier)
-    return rate, rate_of_multipliers
 
 
 @njit(nogil=True, cache=True)

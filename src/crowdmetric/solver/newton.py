@@ -63,8 +63,7 @@ class ConeNewton:
         zero = np.zeros(1)
         at_zero = float(problem.loss.value(zero)[0])
         unit = at_zero / -float(problem.loss.slope(zero)[0])
-        means = np.maximum(mean_curvatures(crowd, crowd.share), np.finfo(np.float64).tiny)
-        size, self._least_points = unit / np.sqrt(means)
+        size, self._least_points = unit / np.sqrt(mean_curvatures(self.crowd, self.crowd.share))
         metric = _START * size * np.eye(d)
         self._cone = Cone(metric, _FIRST_LEVEL * np.linalg.inv(metric))
         self._points = np.zeros((1, crowd.n_users, d))
@@ -86,6 +85,7 @@ class ConeNewton:
             and isinstance(problem.loss, CurvedLoss)
             and crowd.n_problems == 1
             and arrow_fits(crowd, crowd.dimension * (crowd.dimension + 1) // 2)
+            and min(mean_curvatures(crowd.exact, crowd.share)) > 0  # else all items are alike
         )
 
     def due(self, tol: float) -> bool:
