@@ -16,7 +16,6 @@ import pytest
 
 import crowdmetric as cm
 from crowdmetric.cli import main
-from crowdmetric.cli.ids import KnownItems
 from crowdmetric.errors import (
     DataError,
     ModelFileError,
@@ -284,14 +283,14 @@ CASES = [
         "an unknown item to exclude",
         "rank crowd.model --user ann --exclude green rad",
         ("crowd.model", "no item 'rad' among the 3 items", "did you mean 'red'?"),
-        lambda: KnownItems(cm.load("crowd.model").items.ids).find("rad"),
+        lambda: cm.load("crowd.model").items.known_ids.find("rad"),
         UnknownItemError,
     ),
     Case(
         "an item to exclude that is not among the new ones",
         "rank crowd.model --user ann --items other.csv --exclude blue",
         ("other.csv", "no item 'blue' among the 2 items", "leave it out of --exclude"),
-        lambda: KnownItems(cm.read_items("other.csv").ids).find("blue"),
+        lambda: cm.read_items("other.csv").known_ids.find("blue", "leave it out of --exclude"),
         UnknownItemError,
         {"other.csv": "item,warm,light\nx,0.9,0.5\ny,0.2,0.6\n"},
     ),
@@ -388,14 +387,6 @@ CASES = [
         ("items.csv", "the folder cannot be made (File exists)", "choose another"),
         lambda: cm.simulate(n_users=1, pairs_per_user=1).write("items.csv"),
         OutputError,
-    ),
-    Case(
-        "too few answers to choose a radius",
-        "fit answers.csv --items items.csv --out new.model",
-        ("answers.csv", "2 different questions cannot make 5 folds", "give --radius"),
-        lambda: cm.CrowdMetricCV(read_items()).fit(read_answers()),
-        SettingError,
-        {"answers.csv": "user,winner,loser\nann,red,green\nann,red,blue\n"},
     ),
 ]
 

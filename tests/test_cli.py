@@ -153,6 +153,7 @@ def test_a_fit_that_stops_short_says_so(here, tmp_path, capsys):
     assert facts["status"] == "iteration-limit"
     assert facts["gap"] > 1e-12
     assert "crowdmetric: warning: the solver ended (iteration-limit)" in err
+    assert err.count("iteration-limit") == 1
 
 
 def test_separable_answers_are_called_that(here, tmp_path, capsys):

@@ -123,11 +123,36 @@ def test_a_user_whom_the_model_never_saw_in_evaluate(folder, capsys):
     (folder / "answers.csv").write_text("user,winner,loser\nann,red,blue\nrob,red,green\n")
     assert main(["evaluate", "crowd.model", "answers.csv"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert "answers.csv, row 2: there is no user 'rob'" in line
+    assert "answers.csv, line 3: there is no user 'rob'" in line
     assert "did you mean 'bob'?" in line
     assert main(["rank", "crowd.model", "--user", "rob"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert "crowd.model: there is no user 'rob' among the 2 users" in line
+
+
+@pytest.mark.parametrize(
+    ("options", "says", "code"),
+    [
+        (
+            "",
+            "answers.csv: 2 different questions cannot make 5 folds to choose the radius by "
+            "cross-validation; give --radius",
+            1,
+        ),
+        (
+            "--region fixed --radius 0.01 --margin-bound 0.001",
+            "the margin bound 0.001 is too small for the fixed metric: give more than 0.952, or "
+            "a point radius of more than 0.01",
+            2,
+        ),
+    ],
+)
+def test_the_remedy_is_in_the_words_of_the_command_line(options, says, code, folder, capsys):
+    command = f"fit answers.csv --items items.csv --out new.model {options}"
+    assert main(shlex.split(command)) == code
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", f"crowdmetric: error: {says}\n")
+    assert not (folder / "new.model").exists()
 
 
 def test_a_failed_fit_leaves_the_model_that_was_there(folder, capsys):

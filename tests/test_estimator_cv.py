@@ -302,11 +302,11 @@ BAD = [
     ({"radii": [1.0], "region": "frobenius"}, SettingError, "takes 2 radius.*1 were given"),
     ({"radii": [-1.0]}, SettingError, "radius must be a positive number, not -1"),
     ({"radii": ["wide"]}, DataError, "the radii must be numbers"),
-    ({"cv": 1}, SettingError, "cv=1: n_splits must be at least 2"),
+    ({"cv": 1}, SettingError, "cv must be at least 2 folds, not 1"),
     (
         {"cv": 5},
         SettingError,
-        "cv=5: 4 different questions.*or give the radius",
+        "4 different questions cannot make 5 folds; lower cv, or give the radius to CrowdMetric",
     ),
     ({"cv": [([0, 1], []), ([0], [1])]}, DataError, "fold 1 of the cross-validation: there are no"),
     ({"cv": "five"}, ValueError, "cv"),

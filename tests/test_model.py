@@ -282,8 +282,11 @@ MISTAKES = [
     (lambda m: m.margins(ASKED), UnknownUserError, r"'anna'.*did you mean 'ann'.*add_users"),
     (lambda m: m.rank_items("bbo"), UnknownUserError, "did you mean 'bob'"),
     (lambda m: m.ideal_item("nobody"), UnknownUserError, "among the 4 users"),
-    (lambda m: m.scores("ann"), UnknownUserError, r"write \['ann'\]"),
+    (lambda m: m.scores("ann"), SettingError, r"users must be a list of ids; write \['ann'\]"),
     (lambda m: m.scores([["ann"]]), DataError, "user ids must be hashable"),
+    (lambda m: m.predict("a.csv"), DataError, r"not a str; read .*read_comparisons\(.*read_pairs"),
+    (lambda m: m.add_users([[0, 1, 2]]), DataError, "not a list; .*to margins_of_codes"),
+    (lambda m: m.scores(items="i.csv"), DataError, "must be Items, not a str; .*read_items"),
     (lambda m: m.margins(ODD), UnknownItemError, "'zebra'.*items="),
     (lambda m: m.scores(items=NEW), DataError, "lack the feature 'size' and have .*'sise'"),
     (lambda m: m.scores(items=Items.from_arrays(np.eye(2, 3))), DataError, "lack the features"),
@@ -376,6 +379,7 @@ def test_a_single_precision_model_takes_new_users():
     ("parts", "users", "radius", "error", "words"),
     [
         ({}, ("dee", "bob"), None, DataError, "the user 'bob' already"),
+        ({}, ("dee", "7"), None, DataError, "the user '7' already"),
         ({"single": True}, ("dee", "eve"), None, SettingError, "all users share"),
         ({}, ("dee", "eve"), -1.0, SettingError, "point_radius must be"),
         (

@@ -16,7 +16,7 @@ from crowdmetric.comparisons import Comparisons, Items
 from crowdmetric.errors import OutputError, UnknownItemError
 from crowdmetric.readers import read_comparisons, read_items, read_pairs, write_table
 
-ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson", ".arrow", ".feather")
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".jsonl", ".ndjson", ".arrow", ".feather")
 ITEMS = Items(("red", "blue", "green"), np.eye(3), ("a", "b", "c"))
 HEADER = "user,left,right,response\n"
 ROW = "ann,red,blue,left\n"
@@ -93,6 +93,20 @@ def test_ids_that_read_the_same_match(ids, tmp_path):
     assert users.user.tolist() == [1]
 
 
+@pytest.mark.parametrize("given", ["1.0", "1.00"])
+def test_whole_numbers_written_as_floats_match(given, tmp_path):
+    path = write(tmp_path / "x.csv", HEADER + f"{given},{given},2.0,left\n")
+    data = read_pairs(path, Items((1, 2), np.eye(2), ("a", "b")), users=(7, 1))
+    assert (data.user.tolist(), data.left.tolist(), data.right.tolist()) == ([1], [0], [1])
+    assert read_pairs(path, users=("1", given)).user.tolist() == [1]
+
+
+@pytest.mark.parametrize("tail", [",,,\n", ",,,\n , ,,\n,,,", "\n,,,\n\n"])
+def test_empty_rows_at_the_end_are_skipped(tail, tmp_path):
+    data = read_comparisons(write(tmp_path / "x.csv", HEADER + ROW + tail), ITEMS)
+    assert columns_of(data) == columns_of(read_comparisons(write(tmp_path / "y.csv", HEADER + ROW)))
+
+
 def test_an_id_that_reads_like_two_items_needs_the_right_type():
     items = Items((1, "1", "x"), np.eye(3), ("a", "b", "c"))
     frame = {"user": ["ann"], "left": ["1"], "right": ["x"], "response": [0]}
@@ -109,7 +123,7 @@ def test_columns_of_two_types_hold_the_same_items_without_an_items_file():
 
 def test_mixed_and_tuple_ids_in_a_pandas_frame():
     frame = pd.DataFrame(
-        {"user": [("a", 1), 7], "left": ["x", 2], "right": [2, "x"], "response": [1, 0]},
+        {"user": [("a", 1), 7], "left": ["x", 2], "right": [2, "x"], "response": [1, -1]},
         dtype=object,
     )
     data = read_comparisons(frame)

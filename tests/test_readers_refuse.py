@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from crowdmetric.comparisons import Items
-from crowdmetric.errors import DataError, UnknownItemError, UnknownUserError
-from crowdmetric.readers import read_comparisons, read_items, read_pairs, write_table
+from crowdmetric.errors import DataError
+from crowdmetric.readers import read_comparisons, read_items, write_table
 
 ITEMS = Items(("red", "blue", "green"), np.eye(3), ("a", "b", "c"))
 HEADER = "user,left,right,response\n"
@@ -34,7 +34,7 @@ BAD_COMPARISONS = {
         "User,left,right,response\n" + ROW,
         "x.csv: the column 'user' is missing; the columns must be user, left, right, response "
         "(or user, winner, loser), but they are 'User', 'left', 'right', 'response'; "
-        "did you mean 'User'?",
+        "rename 'User' to 'user'",
     ),
     "no response": (
         "user,left,right\nann,red,blue\n",
@@ -48,9 +48,44 @@ BAD_COMPARISONS = {
     ),
     "semicolons": (
         "user;left;right;response\nann;red;blue;left\n",
-        "x.csv: the column 'user' is missing; the columns must be user, left, right, response "
-        "(or user, winner, loser), but they are 'user;left;right;response'; the cells seem to "
-        "be separated by ';': save the file with commas",
+        "x.csv: the cells are separated by ';', as spreadsheets do where numbers have a decimal "
+        "comma; save the file with commas between cells and points in numbers, or read it in "
+        "Python with pandas.read_csv(..., sep=';', decimal=',')",
+    ),
+    "tabs": (
+        "user\tleft\tright\tresponse\nann\tred\tblue\tleft\n",
+        "x.csv: the cells seem to be separated by '\\t', not by ',' as the ending of the name "
+        "says; save the file with commas, as .csv",
+    ),
+    "capitals": (
+        "USER,Winner, Loser\nann,red,blue\n",
+        "x.csv: the column 'user' is missing; the columns must be user, winner, loser, but they "
+        "are 'USER', 'Winner', 'Loser'; rename 'USER' to 'user' and 'Winner' to 'winner' and "
+        "'Loser' to 'loser'",
+    ),
+    "winner and response": (
+        "user,winner,loser,response\nann,red,blue,left\n",
+        "x.csv: the columns 'winner' and 'loser' say who was preferred, and so would 'response'; "
+        "keep one or the other, and remove or rename the rest",
+    ),
+    "winner and sides": (
+        "user,left,right,winner,loser\nann,red,blue,blue,red\n",
+        "x.csv: the columns 'winner' and 'loser' say who was preferred, and so would 'left' and "
+        "'right'; keep one or the other, and remove or rename the rest",
+    ),
+    "zeros and ones": (
+        HEADER + "ann,red,blue,0\nann,red,blue,1\n",
+        "x.csv: the column 'response' holds 0 and 1 only, and 0 would mean a tie; write left and "
+        "right for the item that was preferred (or -1 and 1), and tie for a tie",
+    ),
+    "a very long id": (
+        HEADER + "ann,red," + "x" * 500 + ",left\n",
+        f"x.csv, line 2: there is no item '{'x' * 39}...{'x' * 11}' among the 3 items; correct the "
+        "id, or remove the row",
+    ),
+    "an empty row in the middle": (
+        HEADER + ",,,\n" + ROW,
+        "x.csv, line 2: the cell in the column 'user' is empty; fill it in, or remove the row",
     ),
     "a column twice": (
         "user,left,left,right,response\n",
@@ -261,6 +296,7 @@ def test_bad_items_in_a_data_frame_are_refused_too(name, make):
     ("name", "content", "expected"),
     [
         ("answers.cvs", "x", "the ending '.cvs' says no known format; use one of .csv, .csv.gz,"),
+        ("x.xlsx", "PK", "this is a spreadsheet; save its sheet as CSV (UTF-8)"),
         ("x.parquet", "x", "the file is not a Parquet file, or it is damaged; write it again"),
         ("x.arrow", "x", "the file is not an Arrow file, or it is damaged; write it again"),
         ("x.feather", "ARROW1x", "the file is not an Arrow file, or it is damaged; write it again"),
@@ -304,6 +340,8 @@ def test_paths_that_lead_nowhere(tmp_path):
     assert message(read_comparisons, missing) == (
         f"{missing}: there is no such file; did you mean 'answers.csv'?"
     )
+    missing = tmp_path / "test.csv"  # alike in the ending only
+    assert message(read_items, missing) == f"{missing}: there is no such file; check the path"
     missing = tmp_path / "zzz.parquet"
     assert message(read_items, missing) == f"{missing}: there is no such file; check the path"
     missing = tmp_path / "no" / "x.csv"
@@ -357,11 +395,3 @@ def test_two_columns_of_one_name_in_a_frame():
     expected = "the data frame: the column 'x' is there twice; rename one"
     assert message(read_items, frame) == expected
     assert message(read_items, pa.table([[1], [2], [3]], names=["item", "x", "x"])) == expected
-
-
-def test_unknown_ids_have_their_own_exceptions(tmp_path):
-    path = write(tmp_path / "x.csv", "user,left,right\nann,red,blue\nbop,red,rad\n")
-    with pytest.raises(UnknownItemError, match="line 3: there is no item 'rad'"):
-        read_pairs(path, ITEMS)
-    with pytest.raises(UnknownUserError, match=r"line 3: there is no user 'bop'.*mean 'bob'"):
-        read_pairs(path, ITEMS, users=["ann", "bob"])

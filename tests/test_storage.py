@@ -339,7 +339,7 @@ def test_what_cannot_be_registered():
     with pytest.raises(SettingError, match="not a dataclass"):
         storage.register(Hinge())
     impostor = type("Hinge", (Hinge,), {"__module__": "elsewhere"})
-    with pytest.raises(SettingError, match=r"name Hinge is taken by crowdmetric\.losses\.Hinge"):
+    with pytest.raises(SettingError, match=r"is taken by crowdmetric\.losses\.hinges\.Hinge"):
         storage.register(impostor)
 
 

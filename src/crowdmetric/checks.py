@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.errors import DataError, RowError
+from crowdmetric.errors import DataError, RowError, SettingError, shown
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -34,6 +34,13 @@ def plain_ids(ids: Iterable[Hashable]) -> tuple[Hashable, ...]:
     if isinstance(ids, np.ndarray):
         return tuple(ids.tolist())
     return tuple(name.item() if isinstance(name, np.generic) else name for name in ids)
+
+
+def listed(ids: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
+    """Return ids as `plain_ids` does; refuse a lone id, whose letters are not meant one by one."""
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        raise SettingError(f"{name} must be a list of ids; write [{shown(ids)}] for a single one")
+    return plain_ids(ids)
 
 
 def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -137,7 +144,8 @@ def two_different_items(left: Codes, right: Codes, ids: Sequence[Hashable]) -> N
     row = first_true(left == right)
     if row is not None:
         raise RowError(
-            f"the item {ids[left[row]]!r} is compared with itself; correct or remove the row", row
+            f"the item {shown(ids[left[row]])} is compared with itself; correct or remove the row",
+            row,
         )
 
 
@@ -173,7 +181,8 @@ def usable_features(features: Floats, ids: Sequence[Hashable], names: Sequence[s
         else "give a finite number"
     )
     raise RowError(
-        f"the item {ids[row]!r} has {value} in the column {names[column]!r}; {remedy}", row
+        f"the item {shown(ids[row])} has {value} in the column {shown(names[column])}; {remedy}",
+        row,
     )
 
 
@@ -194,7 +203,7 @@ def distinct(names: Sequence[Hashable], what: str) -> None:
     for row, name in enumerate(names):
         if name in first:
             raise RowError(
-                f"{what} {name!r} is given twice; keep one, or rename one", first[name], row
+                f"{what} {shown(name)} is given twice; keep one, or rename one", first[name], row
             )
         first[name] = row
 

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable
 __all__ = [
     "CrowdMetricError",
     "DataError",
+    "FoldsError",
     "MissingExtraError",
     "ModelFileError",
     "OutputError",
@@ -23,7 +24,11 @@ __all__ = [
     "UnknownUserError",
     "did_you_mean",
     "numbered",
+    "shown",
 ]
+
+_LONGEST = 60  # letters of a value in a message
+_ENDS = 40, 12  # letters of a longer one that are kept: its first and its last
 
 
 class CrowdMetricError(Exception):
@@ -103,6 +108,32 @@ class SettingError(CrowdMetricError, ValueError):
     """
 
 
+class FoldsError(SettingError):
+    """More folds than the questions can make.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong.
+    remedy : str
+        What to do about it, in the words of whoever asked for the folds.
+
+    Examples
+    --------
+    >>> print(FoldsError("2 different questions cannot make 5 folds", "lower n_splits"))
+    2 different questions cannot make 5 folds; lower n_splits
+    """
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem, remedy)
+        self.problem = problem
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        """Return the sentence with its remedy."""
+        return f"{self.problem}; {self.remedy}"
+
+
 class ModelFileError(CrowdMetricError):
     """A model file that is damaged, edited, or written by a newer version.
 
@@ -172,6 +203,29 @@ def numbered(word: str, numbers: Iterable[int]) -> str:
     return f"{word} {texts[0]}" if len(texts) == 1 else f"{word}s {' and '.join(texts)}"
 
 
+def shown(value: object) -> str:
+    """Return a value as a message shows it: quoted, and cut short if it is very long.
+
+    Parameters
+    ----------
+    value : object
+        An id, a cell, a name.
+
+    Returns
+    -------
+    str
+        Its ends, if it is very long.
+
+    Examples
+    --------
+    >>> shown("red"), shown(7), shown("a" * 1000)
+    ("'red'", '7', "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...aaaaaaaaaaa'")
+    """
+    text = repr(value)
+    first, last = _ENDS
+    return text if len(text) <= _LONGEST else f"{text[:first]}...{text[-last:]}"
+
+
 def did_you_mean(given: Hashable, known: Iterable[Hashable]) -> str:
     """End a sentence with the closest known name, if one is close.
 
@@ -196,4 +250,4 @@ def did_you_mean(given: Hashable, known: Iterable[Hashable]) -> str:
     """
     names = {str(name).strip().casefold(): name for name in known}
     found = difflib.get_close_matches(str(given).strip().casefold(), list(names), n=1)
-    return f"; did you mean {names[found[0]]!r}?" if found else ""
+    return f"; did you mean {shown(names[found[0]])}?" if found else ""

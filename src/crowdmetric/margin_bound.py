@@ -60,7 +60,7 @@ class MarginBound:
             if spread >= gamma:
                 raise SettingError(
                     f"the margin bound {gamma:g} is too small for the fixed metric: "
-                    f"give more than {spread:.3g}"
+                    f"give more than {spread:.3g}, or a point radius of more than {radius:.3g}"
                 )
         return cls(crowd, region.margin_bound, metric, points, spread)
 

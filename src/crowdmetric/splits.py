@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdmetric import checks
-from crowdmetric.errors import SettingError
+from crowdmetric.errors import FoldsError, SettingError
 
 __all__ = ["PairFolds", "pair_split"]
 
@@ -81,9 +81,9 @@ class PairFolds:
         """
         questions = _Questions.of(T)
         if len(questions.size) < self.n_splits:
-            raise SettingError(
-                f"{len(questions.size)} different questions cannot make {self.n_splits} folds; "
-                "lower n_splits"
+            raise FoldsError(
+                f"{len(questions.size)} different questions cannot make {self.n_splits} folds",
+                "lower n_splits",
             )
         generator = np.random.default_rng(self.random_state) if self.shuffle else None
         fold = _deal(questions.reordered(generator), self.n_splits)

@@ -10,11 +10,26 @@ from crowdmetric.cli.parser import Parser, count
 
 __all__ = ["add", "run"]
 
+_BENCHES = """\
+benchmarks:
+  paper      one fit of each kind, of the paper's sizes: our solver beside general-purpose ones,
+             with everybody's time, risk, feasibility and certified gap
+  reproduce  all fits of the paper's experiments: what they cost here, and what they would cost
+             with the solvers that the paper used
+  scale      one pass over the answers (margins and gradient): its time by number of answers,
+             features and threads, beside NumPy
+
+All but scale need the libraries of the extra "bench"."""
+
 
 def add(parser: Parser) -> None:
     """Add the command to the command line's parser."""
     command = parser.command(
-        "bench", run, "time our solvers beside general-purpose ones, on the same problems"
+        "bench",
+        run,
+        "time our solvers beside general-purpose ones, on the same problems",
+        epilog=_BENCHES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
         "names", nargs="*", metavar="NAME", help="paper, reproduce or scale (default: paper)"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from crowdmetric.cli.ids import KnownUsers
 from crowdmetric.cli.options import add_model, add_new_items, new_items
-from crowdmetric.cli.output import about, print_json, print_table
+from crowdmetric.cli.output import print_json, print_table
 from crowdmetric.cli.parser import Parser
 
 if TYPE_CHECKING:
@@ -33,9 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     model = load(arguments.model)
     items = new_items(arguments, model)
-    given = read_comparisons(arguments.comparisons, model.items if items is None else items)
-    with about(arguments.comparisons):
-        comparisons = KnownUsers(model.users).of(given)
+    table = model.items if items is None else items
+    comparisons = read_comparisons(arguments.comparisons, table, model.users)
     facts = _facts(model, comparisons, items)
     if arguments.json:
         print_json(facts)

@@ -144,7 +144,8 @@ def run(arguments: argparse.Namespace) -> None:
         model = _fitted(estimator, comparisons)
     model.save(arguments.out)
     for note in model.notes:
-        complain(f"note: {note}")
+        if str(model.certificate) not in note:  # a warning has told that already
+            complain(f"note: {note}")
     facts = facts_of(model, comparisons)
     facts |= {
         "chosen": arguments.radius is None and bool(model.region.radii),
@@ -218,19 +219,16 @@ def _estimator(arguments: argparse.Namespace, items: Items, mapped: FeatureMap) 
 def _fitted(estimator: CrowdMetric, comparisons: Comparisons) -> Model:
     """Fit, and say aloud which radius was chosen and whether the tolerance was reached."""
     from crowdmetric.certificate import NotConvergedWarning
-    from crowdmetric.errors import DataError, SettingError
+    from crowdmetric.errors import DataError, FoldsError
     from crowdmetric.estimator import CrowdMetricCV
 
-    chooses = isinstance(estimator, CrowdMetricCV)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotConvergedWarning)
         try:
             estimator.fit(comparisons)
-        except SettingError as error:
-            if not chooses:
-                raise
+        except FoldsError as error:
             raise DataError(
-                f"the radius cannot be chosen by cross-validation ({error}); give --radius"
+                f"{error.problem} to choose the radius by cross-validation; give --radius"
             ) from error
     for warning in caught:
         complain(f"warning: {warning.message}")

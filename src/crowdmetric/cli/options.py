@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from crowdmetric.comparisons import Items
     from crowdmetric.model import Model
 
-__all__ = ["add_model", "add_new_items", "new_items", "refuse_input"]
+__all__ = ["NO_SUCH_USER", "add_model", "add_new_items", "new_items", "refuse_input"]
+
+NO_SUCH_USER = "fit again with answers of this user"  # the remedy, if no other id is close
 
 
 def add_model(command: Parser) -> None:

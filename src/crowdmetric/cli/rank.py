@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from crowdmetric.cli.ids import KnownItems, KnownUsers
-from crowdmetric.cli.options import add_model, add_new_items, new_items
+from crowdmetric.cli.options import NO_SUCH_USER, add_model, add_new_items, new_items
 from crowdmetric.cli.output import about, print_json
 from crowdmetric.cli.parser import Parser, count
 
@@ -31,11 +30,11 @@ def run(arguments: argparse.Namespace) -> None:
 
     model = load(arguments.model)
     with about(arguments.model):
-        user = KnownUsers(model.users).find(arguments.user)
+        user = model.known_users.find(arguments.user, NO_SUCH_USER)
     items = new_items(arguments, model)
     with about(arguments.model if items is None else arguments.items):
-        known = KnownItems((model.items if items is None else items).ids)
-        exclude = [known.find(name) for name in arguments.exclude]
+        known = (model.items if items is None else items).known_ids
+        exclude = [known.find(name, "leave it out of --exclude") for name in arguments.exclude]
     ranked = model.rank_items(user, items, exclude, arguments.top)
     if arguments.json:
         listed = [{"item": name, "score": score} for name, score in ranked]

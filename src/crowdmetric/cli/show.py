@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdmetric.cli.ids import KnownUsers
-from crowdmetric.cli.options import add_model, add_new_items, new_items
+from crowdmetric.cli.options import NO_SUCH_USER, add_model, add_new_items, new_items
 from crowdmetric.cli.output import about, complain, print_json, print_table
 from crowdmetric.cli.parser import Parser
 from crowdmetric.files import new_folder
@@ -75,7 +74,7 @@ def _user(arguments: argparse.Namespace, model: Model) -> Hashable | None:
 
     if arguments.user is not None:
         with about(arguments.model):
-            return KnownUsers(model.users).find(arguments.user)
+            return model.known_users.find(arguments.user, NO_SUCH_USER)
     if model.metric.ndim == 3:
         raise SettingError(
             f"{arguments.model}: each user of this model has a metric of their own; name one of "

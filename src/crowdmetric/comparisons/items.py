@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from crowdmetric import checks
 from crowdmetric.checks import Codes, Floats
-from crowdmetric.errors import DataError, UnknownItemError, did_you_mean
+from crowdmetric.errors import DataError
+from crowdmetric.ids import KnownIds
 
 __all__ = ["Items"]
 
@@ -120,7 +121,7 @@ class Items(checks.Locked):
         Parameters
         ----------
         ids : iterable of hashable
-            Ids to look up, repeats allowed.
+            Ids to look up, repeats allowed; an id may also be given as it reads, "1" for 1.
 
         Returns
         -------
@@ -137,19 +138,7 @@ class Items(checks.Locked):
         >>> Items.from_arrays(np.eye(3), ids="abc").codes(["c", "a"])
         array([2, 0], dtype=int32)
         """
-        wanted = checks.plain_ids(ids)
-        try:
-            return np.array([self._positions[name] for name in wanted], dtype=np.int32)
-        except KeyError as error:
-            missing: Hashable = error.args[0]
-        except TypeError:
-            raise DataError(
-                "item ids must be hashable (text, numbers, tuples), not lists or arrays"
-            ) from None
-        raise UnknownItemError(
-            f"there is no item {missing!r} among the {len(self)} items"
-            + did_you_mean(missing, self.ids)
-        )
+        return np.array(self.known_ids.positions(checks.listed(ids, "item ids")), dtype=np.int32)
 
     def take(self, codes: npt.ArrayLike) -> Items:
         """Return some of the items, in the order asked for.
@@ -173,6 +162,12 @@ class Items(checks.Locked):
         return Items(tuple(self.ids[code] for code in chosen), self.features[chosen], self.names)
 
     @cached_property
-    def _positions(self) -> dict[Hashable, int]:
-        """Map each id to its row, built on first use."""
-        return {name: code for code, name in enumerate(self.ids)}
+    def known_ids(self) -> KnownIds:
+        """The ids, to look others up among them; built on first use.
+
+        Examples
+        --------
+        >>> Items.from_arrays(np.eye(3), ids=[1, 2, 3]).known_ids.find("2")
+        2
+        """
+        return KnownIds(self.ids, "item")

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from crowdmetric import checks
 from crowdmetric.comparisons import Comparisons
 from crowdmetric.errors import SettingError, UnknownUserError
-from crowdmetric.estimator.inputs import as_responses
+from crowdmetric.estimator.inputs import as_responses, as_triples
 from crowdmetric.metrics import accuracy
 from crowdmetric.model import Model
 
@@ -48,7 +47,7 @@ class Answering:
         check_is_fitted(self)
         if isinstance(T, Comparisons):
             return self.model_.margins(T)
-        triples, known = checks.triples(T), len(self.model_.users)
+        triples, known = as_triples(T), len(self.model_.users)
         largest = int(triples[:, 0].max(initial=0))
         if largest >= known:
             raise UnknownUserError(

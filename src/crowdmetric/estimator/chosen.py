@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 
 from crowdmetric import checks
 from crowdmetric.comparisons import Comparisons, Items, Ties
-from crowdmetric.errors import SettingError
+from crowdmetric.errors import FoldsError, SettingError
 from crowdmetric.estimator.base import CrowdMetric
 from crowdmetric.estimator.folds import Folds, Split, answers_of_folds
 from crowdmetric.estimator.inputs import as_precision
@@ -197,11 +197,13 @@ class CrowdMetricCV(CrowdMetric):
         triples = np.column_stack(codes).astype(np.int64)
         if not isinstance(self.cv, Integral):
             return list(check_cv(self.cv).split(triples, comparisons.response))
+        if self.cv < 2:
+            raise SettingError(f"cv must be at least 2 folds, not {self.cv}")
         try:
             return list(PairFolds(int(self.cv), random_state=self.random_state).split(triples))
-        except SettingError as error:
-            remedy = "or give the radius to CrowdMetric"
-            raise SettingError(f"cv={self.cv}: {error}, {remedy}") from error
+        except FoldsError as error:
+            remedy = "lower cv, or give the radius to CrowdMetric"
+            raise FoldsError(error.problem, remedy) from error
 
 
 def _search(folds: Folds, units: Radii) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from crowdmetric import checks, losses
 from crowdmetric.comparisons import Comparisons, Items
-from crowdmetric.errors import DataError, SettingError
+from crowdmetric.errors import DataError, RowError, SettingError
 from crowdmetric.model.lookup import item_codes
 from crowdmetric.regions import Region
 
@@ -23,7 +24,10 @@ __all__ = [
     "as_precision",
     "as_region",
     "as_responses",
+    "as_triples",
 ]
+
+_TO_READ = "which must be read first, with"
 
 
 def as_items(items: Items | npt.ArrayLike | None) -> Items:
@@ -48,7 +52,44 @@ def as_items(items: Items | npt.ArrayLike | None) -> Items:
         raise SettingError(
             "the estimator has no items: give items=..., an array with one row of features per item"
         )
-    return items if isinstance(items, Items) else Items.from_arrays(items)
+    if isinstance(items, Items):
+        return items
+    if isinstance(items, str | os.PathLike) or "item" in _columns(items):
+        raise DataError(f"items is a {type(items).__name__}, {_TO_READ} crowdmetric.read_items")
+    return Items.from_arrays(items)
+
+
+def as_triples(triples: Any) -> npt.NDArray[np.int64]:
+    """Return rows of user, left and right; say how to read what is no array of numbers.
+
+    Parameters
+    ----------
+    triples : array-like of shape (m, 3)
+        Row numbers.
+
+    Returns
+    -------
+    ndarray of int64
+        The checked rows.
+
+    Examples
+    --------
+    >>> as_triples("answers.csv")
+    Traceback (most recent call last):
+    crowdmetric.errors.DataError: the comparisons are a str, which must be read first, with
+    crowdmetric.read_comparisons(..., items)
+    """
+    try:
+        return checks.triples(triples)
+    except RowError:
+        raise
+    except DataError:
+        if not isinstance(triples, str | os.PathLike) and not _columns(triples):
+            raise
+    raise DataError(
+        f"the comparisons are a {type(triples).__name__}, {_TO_READ} "
+        "crowdmetric.read_comparisons(..., items)"
+    )
 
 
 def as_loss(loss: losses.Loss | str | None) -> losses.Loss:
@@ -204,7 +245,17 @@ def as_comparisons(
         left, right = item_codes(triples, items)
         kept = None if counts is None else np.asarray(counts)
         return replace(triples, item_ids=items.ids, left=left, right=right, weight=kept)
-    table = checks.triples(triples)
+    table = as_triples(triples)
     response, counts = as_responses(table, y, weight)
+    if set(response.tolist()) == {0, 1}:
+        raise DataError(
+            "y holds 0 and 1 only, and 0 would mean a tie; write -1 for left and 1 for right "
+            "(or give Comparisons, which may hold any answers)"
+        )
     ids: Iterable[Hashable] | None = range(int(users)) if isinstance(users, Integral) else users  # type: ignore[assignment]
     return Comparisons.from_arrays(table, response, counts, users=ids, item_ids=items.ids)
+
+
+def _columns(source: Any) -> list[str]:
+    """Return the names of a data frame's columns; none for anything else."""
+    return [str(name) for name in getattr(source, "column_names", getattr(source, "columns", ()))]

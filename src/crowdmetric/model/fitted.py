@@ -11,6 +11,7 @@ from crowdmetric.comparisons import Comparisons, Ties
 from crowdmetric.model.geometry import Geometry
 from crowdmetric.model.newcomers import fit_newcomers
 from crowdmetric.model.prediction import Prediction
+from crowdmetric.model.scales import note_on_scales
 
 _OUTSIDE = 1e-3  # a smaller share of a point outside range(M) is not worth a sentence
 
@@ -78,6 +79,9 @@ class Model(Geometry, Prediction):
                 f"measure (v_k leaves range(M), by up to {share.max():.1%} of its length): rank "
                 "items for them by score, not by the distance to their ideal points"
             )
+        scales = note_on_scales(self.x, self.items.names)
+        if scales is not None:
+            found.append(scales)
         if not self.certificate.converged:
             found.append(f"the fit did not reach the tolerance asked for: {self.certificate}")
         found += [

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
 from crowdmetric import checks
 from crowdmetric.checks import Codes, Floats
 from crowdmetric.comparisons import Comparisons, Items
-from crowdmetric.errors import DataError, UnknownItemError, UnknownUserError, did_you_mean
+from crowdmetric.errors import DataError, UnknownItemError, UnknownUserError
+from crowdmetric.ids import KnownIds
 
 _SHOWN = 8  # names listed in a message
 
 
 def aligned_features(items: Items, names: Sequence[str]) -> Floats:
     """Return the features of the items in the order of the model's names."""
+    if not isinstance(items, Items):
+        raise DataError(f"items must be Items, not a {_kind(items)}; read them with read_items")
     if items.names == tuple(names):
         return items.features
     missing = [name for name in names if name not in items.names]
@@ -30,32 +33,22 @@ def aligned_features(items: Items, names: Sequence[str]) -> Floats:
     return items.features[:, [items.names.index(name) for name in names]]
 
 
-def user_codes(ids: Iterable[Hashable], positions: Mapping[Hashable, int]) -> Codes:
+def user_codes(ids: Iterable[Hashable], known: KnownIds) -> Codes:
     """Return the position of each user, or name the first one the model never saw."""
-    if isinstance(ids, str):
-        raise UnknownUserError(f"users must be a list of ids; write [{ids!r}] for one user")
-    wanted = checks.plain_ids(ids)
     try:
-        return np.array([positions[name] for name in wanted], dtype=np.int32)
-    except KeyError as error:
-        missing: Hashable = error.args[0]
-    except TypeError:
-        raise DataError(
-            "user ids must be hashable (text, numbers, tuples), not lists or arrays"
-        ) from None
-    raise UnknownUserError(
-        f"there is no user {missing!r} among the {len(positions)} users of the model"
-        f"{did_you_mean(missing, positions)} (add_users fits users the model never saw)"
-    )
+        return np.array(known.positions(checks.listed(ids, "users")), dtype=np.int32)
+    except UnknownUserError as error:
+        raise UnknownUserError(f"{error} (add_users fits users the model never saw)") from None
 
 
 def comparison_codes(
-    comparisons: Comparisons, positions: Mapping[Hashable, int], items: Items
+    comparisons: Comparisons, known: KnownIds, items: Items
 ) -> tuple[Codes, Codes, Codes]:
     """Return user, left and right as rows of the model; each id is looked up once."""
+    require_comparisons(comparisons)
     seen = used(comparisons.user, comparisons.n_users)
     user = np.zeros(comparisons.n_users, dtype=np.int32)
-    user[seen] = user_codes([comparisons.users[code] for code in seen], positions)
+    user[seen] = user_codes([comparisons.users[code] for code in seen], known)
     left, right = item_codes(comparisons, items)
     return user[comparisons.user], left, right
 
@@ -71,9 +64,24 @@ def item_codes(comparisons: Comparisons, items: Items) -> tuple[Codes, Codes]:
     return item[comparisons.left], item[comparisons.right]
 
 
+def require_comparisons(given: Comparisons) -> None:
+    """Refuse a file, a data frame or an array in the place of comparisons."""
+    if not isinstance(given, Comparisons):
+        raise DataError(
+            f"the model takes Comparisons, not a {_kind(given)}; read a file or a data frame with "
+            "read_comparisons(..., model.items), or with readers.read_pairs if it has no "
+            "answers, and give rows of codes to margins_of_codes"
+        )
+
+
 def used(codes: Codes, count: int) -> Codes:
     """Return the codes that occur, in order."""
     return np.flatnonzero(np.bincount(codes, minlength=count)).astype(np.int32)
+
+
+def _kind(given: object) -> str:
+    """Return what something is called."""
+    return type(given).__name__
 
 
 def _listed(names: Sequence[str]) -> str:

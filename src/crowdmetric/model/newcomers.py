@@ -8,8 +8,8 @@ import numpy as np
 
 from crowdmetric.checks import Codes, Floats
 from crowdmetric.comparisons import Comparisons, Items, Ties
-from crowdmetric.errors import DataError, SettingError
-from crowdmetric.model.lookup import item_codes, used
+from crowdmetric.errors import DataError, SettingError, shown
+from crowdmetric.model.lookup import item_codes, require_comparisons, used
 from crowdmetric.model.parts import Addition, Parts
 from crowdmetric.problem import Problem
 from crowdmetric.regions import FixedMetric
@@ -29,13 +29,13 @@ def fit_newcomers(
             "add_users needs a metric that all users share, but in this model each user has their "
             "own; fit the new users in a model with single=True instead"
         )
+    require_comparisons(comparisons)
     seen = used(comparisons.user, comparisons.n_users)
     users = tuple(comparisons.users[code] for code in seen)
-    known = set(model.users)
-    again = next((name for name in users if name in known), None)
+    again = next((name for name in users if model.known_users.position(name) >= 0), None)
     if again is not None:
         raise DataError(
-            f"the model has the user {again!r} already; leave out that user's rows, or fit "
+            f"the model has the user {shown(again)} already; leave out that user's rows, or fit "
             "everybody again"
         )
     region = FixedMetric(

@@ -14,6 +14,7 @@ from crowdmetric.checks import Codes, Floats
 from crowdmetric.comparisons import Items
 from crowdmetric.errors import DataError
 from crowdmetric.features import FeatureMap
+from crowdmetric.ids import KnownIds
 from crowdmetric.losses import Loss
 from crowdmetric.model import lookup
 from crowdmetric.regions import Region
@@ -101,13 +102,20 @@ class Parts(checks.Locked):
         return self._mapped(self.items)
 
     @cached_property
-    def _positions(self) -> dict[Hashable, int]:
-        """Map each user id to its row, built on first use."""
-        return {name: code for code, name in enumerate(self.users)}
+    def known_users(self) -> KnownIds:
+        """The ids of the users, to look others up among them; built on first use.
+
+        Examples
+        --------
+        >>> from crowdmetric.model import example
+        >>> example().known_users.position("bob")
+        1
+        """
+        return KnownIds(self.users, "user")
 
     def _user_codes(self, ids: Iterable[Hashable]) -> Codes:
         """Return the rows of users."""
-        return lookup.user_codes(ids, self._positions)
+        return lookup.user_codes(ids, self.known_users)
 
     def _features_of(self, items: Items | None) -> Floats:
         """Return what the scores of the items are computed from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
@@ -74,8 +75,8 @@ class Prediction(Parts):
         array([3.])
         """
         table = self.items if items is None else items
-        user, left, right = lookup.comparison_codes(comparisons, self._positions, table)
         x = self._features_of(items)
+        user, left, right = lookup.comparison_codes(comparisons, self.known_users, table)
         return scoring.margins(self.metric, self.points, x, user, left, right)
 
     def margins_of_codes(self, triples: npt.ArrayLike) -> Floats:
@@ -201,7 +202,7 @@ class Prediction(Parts):
         Parameters
         ----------
         user : hashable
-            The user's id.
+            The user's id; 7 and "7" are the same, unless the model has both.
         items : Items, optional
             New items, with the features of the model's; the model's own when not given.
         exclude : iterable of hashable
@@ -220,11 +221,11 @@ class Prediction(Parts):
         >>> example().rank_items("ann", exclude=["red"], top=1)
         [('green', 1.0)]
         """
-        if top is not None and top < 0:
-            raise SettingError(f"top must be 0 or more, not {top}")
-        ids = (self.items if items is None else items).ids
+        if top is not None and not (isinstance(top, Integral) and top >= 0):
+            raise SettingError(f"top must be a whole number, 0 or more, not {top!r}")
+        table = self.items if items is None else items
         scores = self.scores([user], items)[0]
-        left_out = set(checks.plain_ids(exclude))
+        left_out = {table.known_ids.position(name) for name in checks.listed(exclude, "exclude")}
         order = np.argsort(scores, kind="stable").tolist()
-        kept = [(ids[code], float(scores[code])) for code in order if ids[code] not in left_out]
+        kept = [(table.ids[code], float(scores[code])) for code in order if code not in left_out]
         return kept[:top]

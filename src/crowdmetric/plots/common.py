@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.errors import SettingError, UnknownUserError, did_you_mean
+from crowdmetric.errors import SettingError, shown
+from crowdmetric.ids import KnownIds
 from crowdmetric.plots.names import written
 
 if TYPE_CHECKING:
@@ -30,14 +31,9 @@ def one_metric(model: Model, user: Hashable | None) -> tuple[Floats, list[int]]:
     if user is None:
         raise SettingError(
             "each user of this model has a metric of their own; name one of them, "
-            f"for example user={model.users[0]!r}"
+            f"for example user={shown(model.users[0])}"
         )
-    if user not in model.users:
-        raise UnknownUserError(
-            f"there is no user {user!r} among the {len(everyone)} users of the model"
-            + did_you_mean(user, model.users)
-        )
-    row = model.users.index(user)
+    (row,) = KnownIds(model.users, "user").positions([user])
     return (metric if metric.ndim == 2 else metric[row]), [row]
 
 
@@ -59,4 +55,5 @@ def of_user(model: Model, user: Hashable | None) -> str:
     """End a title with the user it is about."""
     if user is None:
         return ""
-    return f" (user {written(model.users, MOST_LETTERS)[model.users.index(user)]})"
+    row = KnownIds(model.users, "user").position(user)
+    return f" (user {written(model.users, MOST_LETTERS)[row]})"

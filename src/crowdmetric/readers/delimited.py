@@ -29,6 +29,7 @@ def read_delimited(data: bytes, source: str, delimiter: str) -> Table:
             raise DataError(
                 f"{source}, line {line}: the column {name!r} is there twice; rename one"
             )
+    _refuse_other_separator(names, delimiter, source)
     if text.count('"') % 2:
         _refuse_open_quote(text, delimiter, source)
     try:
@@ -44,12 +45,21 @@ def read_delimited(data: bytes, source: str, delimiter: str) -> Table:
         raise DataError(
             f"{source}: the file cannot be read as a table ({error}); check its quotes"
         ) from None
+    columns = table.slice(0, _filled(table)).columns
     return Table(
         source=source,
-        columns=dict(zip(stripped, table.columns, strict=True)),
+        columns=dict(zip(stripped, columns, strict=True)),
         lines=cache(partial(_lines, text, delimiter, source)),
         untyped=True,
     )
+
+
+def _filled(table: pa.Table) -> int:
+    """Return how many rows there are up to the last that holds anything: spreadsheets add more."""
+    count: int = table.num_rows
+    while count and not any(column[count - 1].as_py().strip() for column in table.columns):
+        count -= 1
+    return count
 
 
 def decoded(data: bytes, source: str) -> str:
@@ -81,6 +91,24 @@ def _records(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list
 def _lines(text: str, delimiter: str, source: str) -> list[int]:
     """Return the line on which each row starts; the first record is the header."""
     return [line for line, _ in _records(text, delimiter, source)][1:]
+
+
+def _refuse_other_separator(names: list[str], delimiter: str, source: str) -> None:
+    """Refuse cells that are separated by another sign, before lines look too long or too short."""
+    if len(names) > 1:
+        return
+    if ";" in names[0]:
+        raise DataError(
+            f"{source}: the cells are separated by ';', as spreadsheets do where numbers have a "
+            "decimal comma; save the file with commas between cells and points in numbers, or "
+            "read it in Python with pandas.read_csv(..., sep=';', decimal=',')"
+        )
+    found = next((sign for sign in ",\t|" if sign != delimiter and sign in names[0]), None)
+    if found is not None:
+        raise DataError(
+            f"{source}: the cells seem to be separated by {found!r}, not by {delimiter!r} as the "
+            "ending of the name says; save the file with commas, as .csv"
+        )
 
 
 def _refuse_ragged_rows(text: str, delimiter: str, source: str, width: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import os
 import zlib
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from crowdmetric.errors import DataError, did_you_mean
+from crowdmetric.errors import DataError
 from crowdmetric.readers.delimited import read_delimited
 from crowdmetric.readers.jsonlines import read_json_lines
 from crowdmetric.readers.table import Column, Table, as_column
@@ -25,6 +26,7 @@ __all__ = ["Source", "open_table"]
 Source: TypeAlias = "str | os.PathLike[str] | Any"
 
 _FRAME = "the data frame"
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
 def open_table(source: Source) -> Table:
@@ -53,6 +55,8 @@ def _from_file(path: Path) -> Table:
         raise DataError(
             f"{source}: the file cannot be read ({error.strerror}); check its permissions"
         ) from None
+    if ending is None and path.suffix.lower() in _SPREADSHEETS:
+        raise DataError(f"{source}: this is a spreadsheet; save its sheet as CSV (UTF-8)")
     if ending is None:
         raise DataError(
             f"{source}: the ending {path.suffix!r} says no known format; use one of "
@@ -66,10 +70,14 @@ def _from_file(path: Path) -> Table:
 def _neighbour(path: Path) -> str:
     """Return a hint at a file of nearly that name, or at what to check."""
     try:
-        hint = did_you_mean(path.name, os.listdir(path.parent))
+        names = os.listdir(path.parent)
     except OSError:
         return f", nor a folder {str(path.parent)!r}; check the path"
-    return hint or "; check the path"
+    # Without the endings, which make any two names look alike.
+    tables = [name for name in sorted(names) if name.lower().endswith(tuple(_READERS))]
+    stems = {name.partition(".")[0]: name for name in tables}
+    close = difflib.get_close_matches(path.name.partition(".")[0], stems, n=1, cutoff=0.75)
+    return f"; did you mean {stems[close[0]]!r}?" if close else "; check the path"
 
 
 def _csv(data: bytes, source: str) -> Table:

@@ -53,9 +53,8 @@ class Table:
         if missing is None:
             return
         found = list(self.columns)
-        hint = _other_separator(found) or did_you_mean(
-            missing, [name for name in found if name not in names]
-        )
+        free = [name for name in found if name not in names]
+        hint = _renaming(names, free) or did_you_mean(missing, free)
         raise self.error(
             f"the column {missing!r} is missing; the columns must be {expected}, but they are "
             f"{', '.join(map(repr, found)) or 'none'}{hint}"
@@ -71,9 +70,8 @@ def as_column(values: Sequence[object]) -> Column:
     return list(values) if pa.types.is_nested(column.type) else column
 
 
-def _other_separator(found: Sequence[str]) -> str:
-    """Return a hint that the cells are not separated by commas, if so it seems."""
-    for sign in (";", "\t", "|"):
-        if len(found) == 1 and sign in found[0]:
-            return f"; the cells seem to be separated by {sign!r}: save the file with commas"
-    return ""
+def _renaming(names: Sequence[str], free: Sequence[str]) -> str:
+    """Return a hint at columns that differ from those wanted in capitals or blanks only."""
+    alike = {name.strip().casefold(): name for name in free}
+    pairs = [f"{alike[name]!r} to {name!r}" for name in names if name in alike]
+    return f"; rename {' and '.join(pairs)}" if pairs else ""

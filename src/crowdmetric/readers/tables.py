@@ -9,10 +9,11 @@ import numpy as np
 
 from crowdmetric.checks import Codes, plain_ids
 from crowdmetric.comparisons import Comparisons, Items
-from crowdmetric.errors import UnknownItemError, UnknownUserError
-from crowdmetric.readers.columns import ids_of, look_up, numbers, responses, times
+from crowdmetric.ids import KnownIds
+from crowdmetric.readers.columns import ids_of, look_up
 from crowdmetric.readers.sources import Source, open_table
 from crowdmetric.readers.table import Table
+from crowdmetric.readers.values import numbers, responses, times
 
 __all__ = ["read_comparisons", "read_items", "read_pairs"]
 
@@ -64,7 +65,9 @@ def read_items(source: Source, id_column: str = "item") -> Items:
         )
 
 
-def read_comparisons(source: Source, items: Items | None = None) -> Comparisons:
+def read_comparisons(
+    source: Source, items: Items | None = None, users: Sequence[Hashable] | None = None
+) -> Comparisons:
     """Read comparisons: one answer per row.
 
     The columns are user, left, right and response (left, right or tie, in any case; or -1, 1,
@@ -79,11 +82,14 @@ def read_comparisons(source: Source, items: Items | None = None) -> Comparisons:
     items : Items, optional
         The items compared; every id must be one of theirs, and the codes refer to them. Ids that
         read the same match: 1 in one file is "1" in another.
+    users : sequence of hashable, optional
+        The users there are; every user must be one of them, and the codes refer to them. Users
+        in order of appearance when not given.
 
     Returns
     -------
     Comparisons
-        The checked comparisons, in the order of the rows; users in order of appearance.
+        The checked comparisons, in the order of the rows.
 
     Raises
     ------
@@ -98,15 +104,8 @@ def read_comparisons(source: Source, items: Items | None = None) -> Comparisons:
     Comparisons(1 answers, 1 users, 2 items)
     """
     table = open_table(source)
-    if {"winner", "loser"} <= table.columns.keys() and "left" not in table.columns:
-        sides = ["winner", "loser"]
-        table.require(["user", *sides], "user, winner, loser")
-    else:
-        sides = ["left", "right"]
-        table.require(
-            ["user", *sides, "response"], "user, left, right, response (or user, winner, loser)"
-        )
-    users, (user,) = ids_of(table, "user")
+    sides = _form(table)
+    known, user = _users(table, users)
     item_ids, left, right = _sides(table, sides, items)
     won = np.full(len(left), -1, np.int8)
     response = responses(table, "response") if "left" in sides else won
@@ -116,7 +115,7 @@ def read_comparisons(source: Source, items: Items | None = None) -> Comparisons:
     if "time" in table.columns:
         time = times(table, "time")
     with table.naming_rows():
-        return Comparisons(users, item_ids, user, left, right, response, weight, time)
+        return Comparisons(known, item_ids, user, left, right, response, weight, time)
 
 
 def read_pairs(
@@ -153,14 +152,38 @@ def read_pairs(
     """
     table = open_table(source)
     table.require(["user", "left", "right"], "user, left, right")
-    if users is None:
-        known, (user,) = ids_of(table, "user")
-    else:
-        known = plain_ids(users)
-        user = look_up(table, "user", known, UnknownUserError, "user")
+    known, user = _users(table, users)
     item_ids, left, right = _sides(table, ["left", "right"], items)
     with table.naming_rows():
         return Comparisons(known, item_ids, user, left, right, np.zeros(len(left), np.int8))
+
+
+def _form(table: Table) -> list[str]:
+    """Return which two columns hold the items: winner and loser, or else left and right."""
+    winner, left = ["winner", "loser"], ["left", "right", "response"]
+    spelt = {name.strip().casefold() for name in table.columns}
+    meant = set(winner) <= spelt and "left" not in spelt  # but for capitals, which are refused
+    if not (meant or set(winner) <= table.columns.keys()):
+        table.require(["user", *left], "user, left, right, response (or user, winner, loser)")
+        return left[:2]
+    table.require(["user", *winner], "user, winner, loser")
+    twice = [name for name in left if name in table.columns]
+    if twice:
+        raise table.error(
+            "the columns 'winner' and 'loser' say who was preferred, and so would "
+            f"{' and '.join(map(repr, twice))}; keep one or the other, and remove or rename the "
+            "rest"
+        )
+    return winner
+
+
+def _users(table: Table, users: Sequence[Hashable] | None) -> tuple[tuple[Hashable, ...], Codes]:
+    """Return the ids of the users, and the code of each row's."""
+    if users is None:
+        ids, (codes,) = ids_of(table, "user")
+        return ids, codes
+    known = plain_ids(users)
+    return known, look_up(table, "user", KnownIds(known, "user"))
 
 
 def _sides(
@@ -170,7 +193,7 @@ def _sides(
     if items is None:
         ids, (left, right) = ids_of(table, *names)
         return ids, left, right
-    left, right = (look_up(table, name, items.ids, UnknownItemError, "item") for name in names)
+    left, right = (look_up(table, name, items.known_ids) for name in names)
     return items.ids, left, right
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -32,8 +33,8 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> 
     Parameters
     ----------
     path : path
-        A file ending in .csv, .tsv, .parquet, .pq, .jsonl, .ndjson, .arrow or .feather. It is
-        replaced if it is there, and left as it was if writing fails.
+        A file ending in .csv, .csv.gz, .tsv, .parquet, .pq, .jsonl, .ndjson, .arrow or .feather.
+        It is replaced if it is there, and left as it was if writing fails.
     columns : mapping of str to array-like
         Columns of equal length by name. Where one type cannot hold all values of a column (ids
         such as 1 and "red"), they are written as text.
@@ -54,15 +55,15 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> 
     ann,red,blue
     """
     target = Path(path)
-    writer = _WRITERS.get(target.suffix.lower())
-    if writer is None:
+    ending = next((end for end in _WRITERS if target.name.lower().endswith(end)), None)
+    if ending is None:
         raise OutputError(
             f"{target}: the ending {target.suffix!r} says no known format; use one of "
             f"{', '.join(_WRITERS)}"
         )
     table = pa.table({name: _column(values) for name, values in columns.items()})
     with whole_file(target, "table") as file:
-        writer(table, file)
+        _WRITERS[ending](table, file)
 
 
 def _column(values: Values) -> pa.Array:
@@ -100,6 +101,11 @@ def _csv(table: pa.Table, file: Any) -> None:
     _write_delimited(table, file, ",")
 
 
+def _csv_gz(table: pa.Table, file: Any) -> None:
+    with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+        _csv(table, packed)
+
+
 def _tsv(table: pa.Table, file: Any) -> None:
     _write_delimited(table, file, "\t")
 
@@ -127,6 +133,7 @@ def _arrow(table: pa.Table, file: Any) -> None:
 
 _WRITERS: dict[str, Callable[[pa.Table, Any], None]] = {
     ".csv": _csv,
+    ".csv.gz": _csv_gz,
     ".tsv": _tsv,
     ".parquet": _parquet,
     ".pq": _parquet,
