@@ -45,6 +45,8 @@ class Sample:
     stands_for: int
     problem: Problem
     tolerance: float
+    before: Problem | None = None
+    """That of the next smaller size, from whose fit the paper's experiments start."""
 
 
 def bench_reproduce(settings: Settings, stream: TextIO) -> list[Row]:
@@ -89,8 +91,11 @@ def _samples(trial: int, sizes: tuple[int, ...]) -> Iterator[Sample]:
         assert isinstance(regime, Simulated)
         crowd = regime.crowd(trial)
         for size, weight in _shares(regime.sizes, sizes):
+            smaller = max((other for other in regime.sizes if other < size), default=None)
+            before = {} if smaller is None else regime.problems(crowd, smaller)
             for method, problem in regime.problems(crowd, size).items():
-                yield Sample(regime.name, method, size, weight, problem, _TOLERANCE)
+                start = before.get(method)
+                yield Sample(regime.name, method, size, weight, problem, _TOLERANCE, start)
     for size, weight in _shares(_COLOUR_SIZES, sizes):
         problem = colours_like(trial, size)
         for method, own in colour_problems(problem.answers, problem.features).items():
@@ -106,8 +111,10 @@ def _shares(paper_sizes: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[
 def _measure(sample: Sample, worker: Worker, limit: float) -> Row | None:
     """Return everybody's processor time; None where there is no best fit to find."""
     fit(sample.problem, sample.tolerance)  # loads what is compiled
+    before = sample.before
+    start = None if before is None else fit(before, sample.tolerance)[0]
     begun = time.process_time()
-    _, measures = fit(sample.problem, sample.tolerance)
+    _, measures = fit(sample.problem, sample.tolerance, start)
     ours = time.process_time() - begun
     if measures["separable"]:
         return None

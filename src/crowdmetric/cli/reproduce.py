@@ -82,6 +82,10 @@ def run(arguments: argparse.Namespace) -> None:
     workers = arguments.workers or default_workers()
     try:
         made = reproduce(plan, figures, folder, workers, progress)
+    except KeyboardInterrupt:
+        progress.close()
+        complain("note: what is finished is kept; the same command goes on from there")
+        raise
     finally:
         progress.close()
     print(made.summary())

@@ -48,9 +48,14 @@ class Finding:
     error: float
     verdict: str
 
+    @property
+    def was_run(self) -> bool:
+        """Whether there are trials to decide by."""
+        return self.verdict != _NOT_RUN
+
     def __str__(self) -> str:
         """Return one line."""
-        if self.verdict == _NOT_RUN:
+        if not self.was_run:
             return self.verdict
         return f"{self.difference:+.4f} +- {self.error:.4f}: {self.verdict}"
 

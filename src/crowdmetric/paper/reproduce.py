@@ -57,7 +57,11 @@ class Reproduction:
                 for one in missed
             ),
             "",
-            *(f"{finding.verdict:18} {claim.sentence}" for claim, finding in self.claims),
+            *(
+                f"{finding.verdict:18} {claim.sentence}"
+                for claim, finding in self.claims
+                if finding.was_run
+            ),
         ]
         return "\n".join(lines)
 

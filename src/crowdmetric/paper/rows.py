@@ -59,7 +59,9 @@ def labelled(method: str, pairs: int, measures: Mapping[str, float]) -> list[Row
     return [(method, pairs, name, float(value)) for name, value in measures.items()]
 
 
-def fit(problem: Problem, tol: float) -> tuple[Solution, dict[str, float]]:
+def fit(
+    problem: Problem, tol: float, start: Solution | None = None
+) -> tuple[Solution, dict[str, float]]:
     """Solve a problem, and say how that went.
 
     Parameters
@@ -68,6 +70,8 @@ def fit(problem: Problem, tol: float) -> tuple[Solution, dict[str, float]]:
         What to minimise.
     tol : float
         The gap to reach.
+    start : Solution, optional
+        The fit to somewhat fewer answers, which is a good place to start.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def fit(problem: Problem, tol: float) -> tuple[Solution, dict[str, float]]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
-        solution = solve(problem, tol=tol)
+        solution = solve(problem, tol=tol, start=start)
     certificate = solution.certificate
     return solution, {
         "risk": certificate.risk,

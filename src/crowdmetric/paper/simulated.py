@@ -17,6 +17,7 @@ from crowdmetric.points import ideal_points_regularised
 from crowdmetric.problem import Problem
 from crowdmetric.regions import NuclearFull, PSDOnly, by_name
 from crowdmetric.simulation import Simulation, oracle_radii, simulate
+from crowdmetric.solver import Solution
 
 __all__ = ["BOUNDED", "METHODS", "Simulated", "chosen"]
 
@@ -93,9 +94,11 @@ class Simulated:
         crowd = self.crowd(seed)
         truth = predictions(crowd.metric, crowd.points, crowd.items.features, crowd.test)
         rows: list[Row] = []
+        found: dict[str, Solution] = {}
         for size in self.sizes:
             for method, problem in self.problems(crowd, size).items():
-                solution, measures = fit(problem, _TOLERANCE)
+                found[method], measures = fit(problem, _TOLERANCE, found.get(method))
+                solution = found[method]
                 measures |= _against_truth(solution.metric, solution.points, crowd)
                 rows += labelled(method, size, measures)
             rows += labelled("oracle", size, truth)
