@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -51,3 +53,17 @@ def test_the_changelog_starts_with_this_version():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     versions = re.findall(r"^## (\S+)", changelog, re.MULTILINE)
     assert versions[0] == crowdmetric.__version__
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["", ".losses", ".regions", ".features", ".certificate", ".problem", ".solver", ".splits",
+     ".metrics", ".plots", ".simulation", ".comparisons", ".readers", ".model", ".estimator"],
+)  # fmt: skip
+def test_what_users_import_has_an_example(module):
+    room = importlib.import_module(f"crowdmetric{module}")
+    for name in room.__all__:
+        thing = getattr(room, name)
+        if inspect.isfunction(thing) or inspect.isclass(thing):
+            is_protocol = getattr(thing, "_is_protocol", False)  # nothing that could be run
+            assert is_protocol or ">>>" in (inspect.getdoc(thing) or ""), name

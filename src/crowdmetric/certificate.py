@@ -28,7 +28,20 @@ Status = Literal["converged", "iteration-limit", "separable", "stopped"]
 
 
 class NotConvergedWarning(UserWarning):
-    """The certified gap is larger than the tolerance asked for."""
+    """The certified gap is larger than the tolerance asked for.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from crowdmetric import CrowdMetric, regions, simulate
+    >>> crowd = simulate(n_items=20, dimension=2, n_users=3, pairs_per_user=30)
+    >>> hasty = CrowdMetric(crowd.items, regions.NuclearFull(2.0), max_iterations=1)
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     fitted = hasty.fit(crowd.comparisons)
+    >>> said[0].category.__name__, fitted.certificate_.status
+    ('NotConvergedWarning', 'iteration-limit')
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +146,13 @@ def lower_bound(
     -------
     ndarray of shape (B,)
         The lower bounds.
+
+    Examples
+    --------
+    >>> from crowdmetric.regions import FrobeniusMetric
+    >>> nothing, pull = np.zeros((1, 2, 2)), np.array([[[3.0, 4.0]]])
+    >>> lower_bound(np.ones(1), (nothing, pull), FrobeniusMetric(1.0, 0.1), {}, None)
+    array([0.5])
     """
     metric, points = gradient
     margin_dual = duals.get("margin_dual")

@@ -27,7 +27,7 @@ from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
 from crowdmetric.solver import ProgressLine, Solution, solve
 from crowdmetric.solver.progress import Callback, Progress
-from crowdmetric.solver.solve import MOST_ITERATIONS
+from crowdmetric.solver.solving import MOST_ITERATIONS
 
 __all__ = ["CrowdMetric"]
 

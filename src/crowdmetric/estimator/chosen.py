@@ -24,7 +24,7 @@ from crowdmetric.problem import Problem
 from crowdmetric.regions import PSDOnly, Region
 from crowdmetric.solver import ProgressLine
 from crowdmetric.solver.progress import Callback
-from crowdmetric.solver.solve import MOST_ITERATIONS
+from crowdmetric.solver.solving import MOST_ITERATIONS
 from crowdmetric.splits import PairFolds
 
 __all__ = ["CrowdMetricCV"]

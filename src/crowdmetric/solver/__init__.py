@@ -16,6 +16,6 @@ Examples
 from __future__ import annotations
 
 from crowdmetric.solver.progress import Progress, ProgressLine
-from crowdmetric.solver.solve import Path, Solution, solve
+from crowdmetric.solver.solving import Path, Solution, solve
 
 __all__ = ["Path", "Progress", "ProgressLine", "Solution", "solve"]

@@ -139,12 +139,7 @@ def assess(
         metric, points = bound.shrink(metric, points)
     margins = crowd.margins(metric, points)
     risk = crowd.mean(loss.value(margins))
-    if slopes is None:
-        used = loss.slope(margins)
-        # Fenchel's equality at the slopes of the point itself; see `Assessment.confirmed`.
-        constant = risk - crowd.mean(used * margins)
-    else:
-        used, constant = slopes, -crowd.mean(loss.conjugate(slopes))
+    used, constant = _slopes(crowd, loss, margins, slopes)
     gradient = crowd.gradient(used)
     dual = distance = None
     apart = np.zeros(crowd.n_problems, dtype=bool)
@@ -172,6 +167,17 @@ def assess(
         distance,
         apart,
     )
+
+
+def _slopes(
+    crowd: Crowd, loss: Loss, margins: Floats, given: Floats | None
+) -> tuple[Floats, Floats]:
+    """Return the slopes of the bound, and minus the mean of the conjugate there."""
+    if given is not None:
+        return given, -crowd.mean(loss.conjugate(given))
+    slopes = loss.slope(margins)
+    # Fenchel's equality at the slopes of the point itself; see `Assessment.confirmed`.
+    return slopes, crowd.mean(loss.value(margins)) - crowd.mean(slopes * margins)
 
 
 def _least_distance(problem: Problem, crowd: Crowd) -> float:

@@ -14,7 +14,7 @@ from crowdmetric.regions import Region
 from crowdmetric.solver.interior import InteriorPoint
 
 if TYPE_CHECKING:
-    from crowdmetric.solver.solve import Solution
+    from crowdmetric.solver.solving import Solution
 
 __all__ = ["Batch", "batches"]
 

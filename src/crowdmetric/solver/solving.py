@@ -93,6 +93,16 @@ def solve(
     -------
     Solution
         An exactly feasible point with its certificate.
+
+    Examples
+    --------
+    >>> from crowdmetric.comparisons import Comparisons
+    >>> from crowdmetric.losses import Hinge
+    >>> from crowdmetric.regions import FrobeniusMetric
+    >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1]).answers()
+    >>> found = solve(Problem(answers, np.eye(3), Hinge(), FrobeniusMetric(1.0, 1.0)), tol=1e-9)
+    >>> found.certificate.status, found.certificate.gap <= 1e-9
+    ('converged', True)
     """
     _check_settings(tol, max_iterations, threads, dtype)
     if start is not None:
