@@ -134,7 +134,10 @@ def draw_curve(
     middle, low, high = (percentiles if of_persons else mean_and_error)(values[:, within])
     hollow = method not in LOOKS
     look = LOOKS[method.removesuffix(chosen(""))]
-    axes.fill_between(at[within], low, high, color=look.colour, alpha=0.15, linewidth=0)
+    if hollow:  # at a few sizes only: a band between them would say what was not measured
+        axes.vlines(at[within], low, high, color=look.colour, linewidth=1.0)
+    else:
+        axes.fill_between(at[within], low, high, color=look.colour, alpha=0.15, linewidth=0)
     axes.plot(
         at[within],
         middle,

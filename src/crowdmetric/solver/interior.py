@@ -17,7 +17,7 @@ from crowdmetric.solver.assessment import Assessment, assess
 from crowdmetric.solver.curvature import joined_features
 from crowdmetric.solver.interior_kernels import Answered, State
 from crowdmetric.solver.interior_region import FIXED, FROBENIUS, TRACE, Inside
-from crowdmetric.solver.interior_step import REGION_SHARE, Items, begin, iterate
+from crowdmetric.solver.interior_step import REGION_SHARE, ItemTables, begin, iterate
 
 __all__ = ["InteriorPoint"]
 
@@ -126,7 +126,7 @@ class InteriorPoint:
         rows = np.broadcast_to(np.asarray(region.point_radius), (count,))
         return radii.copy(), rows[self._problem_of_user].astype(np.float64)
 
-    def _tables(self) -> tuple[Items, Answered]:
+    def _tables(self) -> tuple[ItemTables, Answered]:
         """Return items and answers as the compiled loops want them."""
         crowd, items = self.crowd, len(self.crowd.features)
         joined = joined_features(crowd.reference)
@@ -142,7 +142,7 @@ class InteriorPoint:
         answered = Answered(
             up, down, up * items + crowd.down, down * items + crowd.up, crowd.share / share
         )
-        return Items(crowd.reference, across, joined, sizes, squares), answered
+        return ItemTables(crowd.reference, across, joined, sizes, squares), answered
 
     def _start(self) -> tuple[Inside, State]:
         """Return where the method starts: every complementarity at its level."""

@@ -24,7 +24,7 @@ from crowdmetric.solver.interior_region import (
     pull,
 )
 
-__all__ = ["REGION_SHARE", "Items", "begin", "iterate"]
+__all__ = ["REGION_SHARE", "ItemTables", "begin", "iterate"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,7 +33,7 @@ _BOUNDARY = 0.995  # how much of the way to the boundary a step goes
 _SLOWEST = 1e-12
 
 
-class Items(NamedTuple):
+class ItemTables(NamedTuple):
     """Features (n, d), the same across, [pack(x x'), x], its first part, and x [pack(x x'), x]'."""
 
     features: Floats
