@@ -143,12 +143,12 @@ def draw_curve(
         middle,
         label=f"{look.label}, radii chosen" if hollow else look.label,
         color=look.colour,
-        linestyle="none" if hollow else look.dash,
+        linestyle="-" if hollow else look.dash,
         marker=look.marker,
         markevery=1 if hollow else max(1, int(within.sum()) // _MOST_MARKS),
         markersize=6.5 if hollow else 4,
         markerfacecolor="white" if hollow else look.colour,
-        linewidth=1.4,
+        linewidth=0.6 if hollow else 1.4,
     )
 
 
