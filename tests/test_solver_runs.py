@@ -303,6 +303,16 @@ def test_the_progress_line_says_how_long_it_will_take():
     assert second == "iteration 30, risk 0.5, gap 2.0e-02 of 1.0e-06"
 
 
+def test_a_long_silence_before_the_first_step_is_explained():
+    stream = io.StringIO()
+    line = ProgressLine(stream, silence=0.01)
+    line._preparing.join()
+    line.close()
+    assert stream.getvalue() == (
+        "preparing (the first fit after an installation compiles its loops, once)\n"
+    )
+
+
 def test_quick_work_leaves_no_line():
     stream = io.StringIO()
     line = ProgressLine(stream)

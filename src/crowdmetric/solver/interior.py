@@ -55,10 +55,11 @@ class InteriorPoint:
         self._cuts = np.stack([users, self.crowd.starts[users].astype(np.intp)])
         self._problem_of_user = np.repeat(np.arange(count), np.diff(users))
         self._radii, self._row_radii = self._all_radii()
-        self._items, self._answered = self._tables()
+        self._items, self._answered = self._lookups()
         self._inside, self._state = self._start()
         self._totals, self._lengths = np.empty(count), np.ones(count)
-        begin(self._answered, self._inside, self._state, self._cuts, self._totals)
+        self._tables = tuple(self._answered), tuple(self._inside), tuple(self._state), self._cuts
+        begin(*self._tables, self._totals)
         self._goal = 0.0
         self.iteration = 0
         self.stuck = False
@@ -93,8 +94,8 @@ class InteriorPoint:
     def step(self) -> None:
         """Take one iteration of every problem that is not there yet; failures are recorded."""
         iterate(
-            self._kind, self._radii, self._row_radii, self._items, self._answered, self._inside,
-            self._state, self._cuts, self._totals, self._lengths, self._goal,
+            self._kind, self._radii, self._row_radii, tuple(self._items), *self._tables,
+            self._totals, self._lengths, self._goal,
         )  # fmt: skip
         self._lengths[self._lengths < _SHORTEST] = 0.0
         failed = (self._totals > self._goal) & (self._lengths == 0.0)
@@ -126,7 +127,7 @@ class InteriorPoint:
         rows = np.broadcast_to(np.asarray(region.point_radius), (count,))
         return radii.copy(), rows[self._problem_of_user].astype(np.float64)
 
-    def _tables(self) -> tuple[ItemTables, Answered]:
+    def _lookups(self) -> tuple[ItemTables, Answered]:
         """Return items and answers as the compiled loops want them."""
         crowd, items = self.crowd, len(self.crowd.features)
         joined = joined_features(crowd.reference)

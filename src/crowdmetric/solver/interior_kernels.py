@@ -53,7 +53,7 @@ class State(NamedTuple):
     pulls: Floats
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def move(answered, state, length, length_of_multipliers):  # type: ignore[no-untyped-def]
     """Follow the last step, and gather the next system; return the complementarity."""
     up, down, there, back, share = answered
@@ -88,7 +88,7 @@ def move(answered, state, length, length_of_multipliers):  # type: ignore[no-unt
     return complementarity
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def affine(answered, state, table, first, other):  # type: ignore[no-untyped-def]
     """Follow a predictor; `table` holds its change of scores.
 
@@ -120,7 +120,7 @@ def affine(answered, state, table, first, other):  # type: ignore[no-untyped-def
     return rate_slack, rate_multiplier, of_slack, of_multiplier, of_both
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def aim(answered, state, target, first, other, want, pulls):  # type: ignore[no-untyped-def]
     """Turn second-order terms into what the corrector wants, and gather its force."""
     up, down, _, _, share = answered
@@ -137,7 +137,7 @@ def aim(answered, state, target, first, other, want, pulls):  # type: ignore[no-
         pulls[down[t]] -= force[t]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def correct(answered, state, want, first, table):  # type: ignore[no-untyped-def]
     """Follow the corrector: write the step, and return how far it may be taken (as rates)."""
     up, down, _, _, _ = answered
@@ -161,7 +161,7 @@ def correct(answered, state, want, first, table):  # type: ignore[no-untyped-def
     return rate_slack, rate_multiplier
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def invert(blocks):  # type: ignore[no-untyped-def]
     """Replace small positive definite matrices by their inverses (Gauss and Jordan's method)."""
     size = blocks.shape[1]

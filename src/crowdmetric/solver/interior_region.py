@@ -75,7 +75,7 @@ class Change(NamedTuple):
     rate_of_multipliers: float
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _pack(metric):  # type: ignore[no-untyped-def]
     d = len(metric)
     packed = np.empty(d * (d + 1) // 2)
@@ -88,7 +88,7 @@ def _pack(metric):  # type: ignore[no-untyped-def]
     return packed
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _unpack(packed, d):  # type: ignore[no-untyped-def]
     metric = np.empty((d, d))
     a = 0
@@ -100,7 +100,7 @@ def _unpack(packed, d):  # type: ignore[no-untyped-def]
     return metric
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def measure(kind, radius, row_radius, inside):  # type: ignore[no-untyped-def]
     """Compute what depends on the point and its multipliers."""
     d = len(inside.metric)
@@ -123,7 +123,7 @@ def measure(kind, radius, row_radius, inside):  # type: ignore[no-untyped-def]
     return Measured((radius**2 - packed @ packed) / 2, gaps, packed, inverse, roots)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def add_curvature(kind, inside, measured, block, blocks):  # type: ignore[no-untyped-def]
     """Add what the constraints contribute to the blocks of M (D, D) and of the users (K, d, d)."""
     d = len(inside.metric)
@@ -144,7 +144,7 @@ def add_curvature(kind, inside, measured, block, blocks):  # type: ignore[no-unt
             block[a, b] += slope * measured.normal[a] * measured.normal[b]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _add_curvature_of_cone(inverse, multiplier, block):  # type: ignore[no-untyped-def]
     """Add X -> (M^-1 X S + S X M^-1) / 2 on packed matrices."""
     d = len(inverse)
@@ -165,17 +165,22 @@ def _add_curvature_of_cone(inverse, multiplier, block):  # type: ignore[no-untyp
             a += 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def pull(kind, inside, measured, target, metric, points):  # type: ignore[no-untyped-def]
     """Add what the constraints contribute to the right-hand side."""
     if kind != FIXED:
-        metric += _pack(target.level * measured.inverse - target.cone)
-        metric -= measured.normal * ((target.level - target.ball) / measured.gap)
+        cone = _pack(target.cone)
+        inverse = _pack(measured.inverse)
+        short = (target.level - target.ball) / measured.gap
+        for a in range(len(metric)):
+            metric[a] += target.level * inverse[a] - cone[a] - measured.normal[a] * short
     for k in range(len(points)):
-        points[k] += inside.points[k] * ((target.rows[k] - target.level) / measured.gaps[k])
+        short = (target.rows[k] - target.level) / measured.gaps[k]
+        for i in range(points.shape[1]):
+            points[k, i] += inside.points[k, i] * short
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def follow(kind, inside, measured, packed, points, target):  # type: ignore[no-untyped-def]
     """Return what a direction does, if it was found with the target."""
     d, count = len(inside.metric), len(points)
@@ -202,27 +207,39 @@ def follow(kind, inside, measured, packed, points, target):  # type: ignore[no-u
     metric = _unpack(packed, d)
     turned = measured.inverse @ metric
     product = turned @ inside.multiplier
-    multiplier = target.level * measured.inverse - target.cone - inside.multiplier
-    multiplier = multiplier - 0.5 * (product + product.T)
+    multiplier = np.empty((d, d))
+    for i in range(d):
+        for j in range(d):
+            aimed = target.level * measured.inverse[i, j] - target.cone[i, j]
+            turning = 0.5 * (product[i, j] + product[j, i])
+            multiplier[i, j] = aimed - inside.multiplier[i, j] - turning
     twice = turned @ multiplier
+    for i in range(d):
+        for j in range(i + 1):
+            twice[i, j] = twice[j, i] = 0.5 * (twice[i, j] + twice[j, i])
     root, root_of_multiplier = measured.roots[0], measured.roots[1]
     leaving = -np.linalg.eigvalsh(root @ metric @ root.T)[0]
-    turning = -np.linalg.eigvalsh(root_of_multiplier @ multiplier @ root_of_multiplier.T)[0]
+    turning_out = -np.linalg.eigvalsh(root_of_multiplier @ multiplier @ root_of_multiplier.T)[0]
     if kind == TRACE:
         crossing = along / gap
     else:
         crossing = (along + math.sqrt(along**2 + 2 * (packed @ packed) * gap)) / (2 * gap)
-    second_order = Target(0.0, -ball * along, curved, 0.5 * (twice + twice.T))
+    second_order = Target(0.0, -ball * along, curved, twice)
     rate = max(rate, leaving, crossing)
-    rate_of_multipliers = max(rate_of_multipliers, turning, -ball / of_ball)
+    rate_of_multipliers = max(rate_of_multipliers, turning_out, -ball / of_ball)
     return Change(metric, multiplier, points, ball, rows, second_order, rate, rate_of_multipliers)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def move_inside(inside, change, length, length_of_multipliers):  # type: ignore[no-untyped-def]
     """Move the point and its multipliers."""
-    inside.metric[:] += length * change.metric
-    inside.points[:] += length * change.points
-    inside.multiplier[:] += length_of_multipliers * change.multiplier
-    inside.of_ball[:] += length_of_multipliers * change.ball
-    inside.of_rows[:] += length_of_multipliers * change.rows
+    users, d = inside.points.shape
+    for i in range(d):
+        for j in range(d):
+            inside.metric[i, j] += length * change.metric[i, j]
+            inside.multiplier[i, j] += length_of_multipliers * change.multiplier[i, j]
+    for k in range(users):
+        inside.of_rows[k] += length_of_multipliers * change.rows[k]
+        for i in range(d):
+            inside.points[k, i] += length * change.points[k, i]
+    inside.of_ball[0] += length_of_multipliers * change.ball

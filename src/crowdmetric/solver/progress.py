@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,6 +50,9 @@ class Progress:
         )
 
 
+_SILENCE = 3.0  # seconds without a word from the solver, after which it says why
+_PREPARING = "preparing (the first fit after an installation compiles its loops, once)"
+
 Callback = Callable[[Progress], bool | None]
 """Called with the progress; a solver stops when it returns True."""
 
@@ -64,6 +68,8 @@ class ProgressLine:
         Where to write; standard error when not given.
     interval : float
         Seconds between updates.
+    silence : float
+        Seconds after which the line says what keeps the solver from its first step.
 
     Examples
     --------
@@ -73,35 +79,45 @@ class ProgressLine:
     iteration 20, risk 0.5, gap 1.0e-04 of 1.0e-06, about 1 s left
     """
 
-    def __init__(self, stream: TextIO | None = None, interval: float = 1.0) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, interval: float = 1.0, silence: float = _SILENCE
+    ) -> None:
         """Write nothing yet."""
         self._stream = sys.stderr if stream is None else stream
         self._interval = interval
         self._first: Progress | None = None
         self._written = time.monotonic()
         self._width = 0
+        self._preparing = threading.Timer(silence, self._write, [_PREPARING])
+        self._preparing.daemon = True
+        self._preparing.start()
 
     def __call__(self, progress: Progress) -> None:
         """Update the line if it is time."""
+        self._preparing.cancel()
         if self._first is None or progress.iteration < self._first.iteration:
             self._first = progress
             return
         if time.monotonic() - self._written < self._interval:
             return
         self._written = time.monotonic()
-        text = f"{progress}{self._left(progress)}"
+        self._write(f"{progress}{self._left(progress)}")
+
+    def close(self) -> None:
+        """Leave a terminal's line blank."""
+        self._preparing.cancel()
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0
+
+    def _write(self, text: str) -> None:
+        """Write the line over the last one."""
         terminal = self._stream.isatty()
         padded = text.ljust(self._width)
         self._stream.write(f"\r{padded}" if terminal else f"{text}\n")
         self._stream.flush()
         self._width = len(text) if terminal else 0
-
-    def close(self) -> None:
-        """Leave a terminal's line blank."""
-        if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
-            self._width = 0
 
     def _left(self, progress: Progress) -> str:
         """Return an estimate, from how fast the gap has shrunk so far."""
