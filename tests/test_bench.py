@@ -151,7 +151,7 @@ def test_missing_peers_are_named_with_the_extra(monkeypatch) -> None:
     ("arguments", "message"),
     [
         ({"names": ["papers"]}, "did you mean 'paper'"),
-        ({"names": ["xyz"]}, "there are paper, reproduce, scale"),
+        ({"names": ["xyz"]}, "there are paper, reproduce, scale, identify"),
         ({"names": ["scale"], "seeds": 0}, "seeds must be at least 1"),
         ({"names": ["scale"], "limit": 0.0}, "limit must be a positive"),
     ],
@@ -181,6 +181,28 @@ def test_the_formula_in_numpy_is_ours(crowd: Simulation) -> None:
     expected = ours.gradient(slopes)
     assert of_metric == pytest.approx(expected[0][0])
     assert of_points == pytest.approx(expected[1][0])
+
+
+def test_identify_finds_the_ranks_that_its_peers_find() -> None:
+    stream = io.StringIO()
+    rows = bench.run(["identify"], seeds=2, stream=stream, quick=True)
+    assert [(row["rank"], row["agree"], row["seeds"]) for row in rows] == [
+        ("system", True, 2),
+        ("forest", True, 2),
+    ]
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+    system, forest = rows
+    assert system["ratio"] == pytest.approx(system["peer_seconds"] / system["ours_seconds"])
+    assert system["memory_ratio"] == pytest.approx(system["peer_bytes"] / system["ours_bytes"])
+    assert forest["rows_per_second"] == pytest.approx(10_000 / forest["ours_seconds"])
+    assert "million pairs of a forest per second" in stream.getvalue()
+
+
+def test_dense_algebra_out_of_time_makes_a_lower_bound(monkeypatch) -> None:
+    monkeypatch.setattr(timing.Worker, "ask", lambda *_: None)
+    stream = io.StringIO()
+    system, _ = bench.run(["identify"], seeds=1, stream=stream, quick=True, limit=7.0)
+    assert system["peer_seconds"] == 7.0
 
 
 def test_worker_stops_and_starts_again() -> None:

@@ -15,11 +15,13 @@ __all__ = [
     "CrowdMetricError",
     "DataError",
     "FoldsError",
+    "IdentifiabilityError",
     "MissingExtraError",
     "ModelFileError",
     "OutputError",
     "RowError",
     "SettingError",
+    "TargetError",
     "UnknownItemError",
     "UnknownUserError",
     "did_you_mean",
@@ -78,6 +80,32 @@ class RowError(DataError):
         return f"{numbered('row', [row + 1 for row in self.rows])}: {self.problem}"
 
 
+class IdentifiabilityError(DataError):
+    """Questions that leave something open, however exactly they are answered.
+
+    Parameters
+    ----------
+    remedy : str
+        What to do about it.
+    *reasons : str
+        What is left open: for whom, and what of the metric.
+
+    Examples
+    --------
+    >>> print(IdentifiabilityError("ask more", "user 'ann' needs 1 more question"))
+    the questions leave something open: user 'ann' needs 1 more question; ask more
+    """
+
+    def __init__(self, remedy: str, *reasons: str) -> None:
+        super().__init__(remedy, *reasons)
+        self.remedy = remedy
+        self.reasons = reasons
+
+    def __str__(self) -> str:
+        """Return the sentence with its remedy."""
+        return f"the questions leave something open: {'; '.join([*self.reasons, self.remedy])}"
+
+
 class UnknownItemError(DataError):
     """An item id that is not among the items.
 
@@ -105,6 +133,16 @@ class SettingError(CrowdMetricError, ValueError):
     --------
     >>> print(SettingError("the radius must be positive, not -1"))
     the radius must be positive, not -1
+    """
+
+
+class TargetError(CrowdMetricError, ValueError):
+    """A target of a study that no number of comparisons reaches, or that needs none.
+
+    Examples
+    --------
+    >>> print(TargetError("no number of comparisons reaches 95%: the best possible here is 83%"))
+    no number of comparisons reaches 95%: the best possible here is 83%
     """
 
 

@@ -3,7 +3,7 @@
 Examples
 --------
 >>> sorted(BENCHES)
-['paper', 'reproduce', 'scale']
+['identify', 'paper', 'reproduce', 'scale']
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
+from crowdmetric.bench.identify import bench_identify
 from crowdmetric.bench.paper import bench_paper
 from crowdmetric.bench.reproduce import bench_reproduce
 from crowdmetric.bench.scale import bench_scale
@@ -24,6 +25,7 @@ BENCHES: dict[str, Callable[[Settings, TextIO], list[dict[str, Any]]]] = {
     "paper": bench_paper,
     "reproduce": bench_reproduce,
     "scale": bench_scale,
+    "identify": bench_identify,
 }
 
 

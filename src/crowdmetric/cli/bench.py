@@ -18,8 +18,10 @@ benchmarks:
              with the solvers that the paper used
   scale      one pass over the answers (margins and gradient): its time by number of answers,
              features and threads, beside NumPy
+  identify   the rank of a crowd's linear system, and of a selection matrix with a million rows,
+             beside dense and sparse algebra (two minutes)
 
-All but scale need the libraries of the extra "bench"."""
+paper and reproduce need the libraries of the extra "bench"."""
 
 
 def add(parser: Parser) -> None:
@@ -32,7 +34,10 @@ def add(parser: Parser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
-        "names", nargs="*", metavar="NAME", help="paper, reproduce or scale (default: paper)"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="paper, reproduce, scale or identify (default: paper)",
     )
     command.add_argument(
         "--seeds", type=count, default=5, metavar="N", help="crowds per problem (default 5)"
