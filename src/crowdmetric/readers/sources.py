@@ -20,7 +20,7 @@ from crowdmetric.readers.delimited import read_delimited
 from crowdmetric.readers.jsonlines import read_json_lines
 from crowdmetric.readers.table import Column, Table, as_column
 
-__all__ = ["Source", "open_table"]
+__all__ = ["ENDINGS", "Source", "open_table"]
 
 # A path, or a pandas, polars or pyarrow frame (none of which need be installed).
 Source: TypeAlias = "str | os.PathLike[str] | Any"
@@ -133,6 +133,9 @@ _READERS: dict[str, Callable[[bytes, str], Table]] = {
     ".arrow": _arrow,
     ".feather": _arrow,
 }
+
+ENDINGS = tuple(_READERS)
+"""How the name of a table ends."""
 
 
 def _from_frame(frame: Any) -> Table:

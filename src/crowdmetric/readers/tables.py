@@ -15,7 +15,7 @@ from crowdmetric.readers.sources import Source, open_table
 from crowdmetric.readers.table import Table
 from crowdmetric.readers.values import numbers, responses, times
 
-__all__ = ["read_comparisons", "read_items", "read_pairs"]
+__all__ = ["read_comparisons", "read_items", "read_pairs", "read_users"]
 
 
 def read_items(source: Source, id_column: str = "item") -> Items:
@@ -156,6 +156,35 @@ def read_pairs(
     item_ids, left, right = _sides(table, ["left", "right"], items)
     with table.naming_rows():
         return Comparisons(known, item_ids, user, left, right, np.zeros(len(left), np.int8))
+
+
+def read_users(source: Source) -> tuple[Hashable, ...]:
+    """Read who there is: the ids in the column user, whatever else the table holds.
+
+    Parameters
+    ----------
+    source : path or data frame
+        As for `read_comparisons`.
+
+    Returns
+    -------
+    tuple of hashable
+        Each id once, in order of appearance.
+
+    Raises
+    ------
+    DataError
+        Naming the file, the line or column, and the remedy.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> read_users(pyarrow.table({"user": ["bob", "ann", "bob"]}))
+    ('bob', 'ann')
+    """
+    table = open_table(source)
+    table.require(["user"], "user, and others if you like")
+    return ids_of(table, "user")[0]
 
 
 def _form(table: Table) -> list[str]:

@@ -19,10 +19,10 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from crowdmetric.errors import OutputError
-from crowdmetric.files import whole_file
+from crowdmetric.files import check_file, whole_file
 from crowdmetric.readers.table import as_column
 
-__all__ = ["write_table"]
+__all__ = ["check_table", "write_table"]
 
 Values: TypeAlias = Sequence[Any] | npt.NDArray[Any]
 
@@ -55,15 +55,45 @@ def write_table(path: str | os.PathLike[str], columns: Mapping[str, Values]) -> 
     ann,red,blue
     """
     target = Path(path)
+    write = _writer(target)
+    table = pa.table({name: _column(values) for name, values in columns.items()})
+    with whole_file(target, "table") as file:
+        write(table, file)
+
+
+def check_table(path: str | os.PathLike[str]) -> None:
+    """Refuse a file to which no table could be written, before the work that would be lost.
+
+    Parameters
+    ----------
+    path : path
+        The file to be written later.
+
+    Raises
+    ------
+    OutputError
+        If the ending says no format, or the file cannot be written.
+
+    Examples
+    --------
+    >>> check_table("answers.txt")
+    Traceback (most recent call last):
+    crowdmetric.errors.OutputError: answers.txt: the ending '.txt' says no known format; use one of
+    .csv, .csv.gz, .tsv, .parquet, .pq, .jsonl, .ndjson, .arrow, .feather
+    """
+    _writer(Path(path))
+    check_file(Path(path), "table")
+
+
+def _writer(target: Path) -> Callable[[pa.Table, Any], None]:
+    """Return what writes the format that the ending says."""
     ending = next((end for end in _WRITERS if target.name.lower().endswith(end)), None)
     if ending is None:
         raise OutputError(
             f"{target}: the ending {target.suffix!r} says no known format; use one of "
             f"{', '.join(_WRITERS)}"
         )
-    table = pa.table({name: _column(values) for name, values in columns.items()})
-    with whole_file(target, "table") as file:
-        _WRITERS[ending](table, file)
+    return _WRITERS[ending]
 
 
 def _column(values: Values) -> pa.Array:
