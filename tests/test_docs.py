@@ -58,7 +58,8 @@ def test_the_changelog_starts_with_this_version():
 @pytest.mark.parametrize(
     "module",
     ["", ".losses", ".regions", ".features", ".certificate", ".problem", ".solver", ".splits",
-     ".metrics", ".plots", ".simulation", ".comparisons", ".readers", ".model", ".estimator"],
+     ".metrics", ".plots", ".simulation", ".comparisons", ".readers", ".model", ".estimator",
+     ".planning", ".identify"],
 )  # fmt: skip
 def test_what_users_import_has_an_example(module):
     room = importlib.import_module(f"crowdmetric{module}")

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 
 from crowdmetric.cli import (
     bench,
+    check,
     completion,
     demo,
+    design,
     evaluate,
     fit,
+    plan,
     predict,
     rank,
     reproduce,
@@ -29,7 +32,21 @@ from crowdmetric.errors import CrowdMetricError, SettingError
 
 __all__ = ["build_parser", "main"]
 
-_COMMANDS = (demo, simulate, fit, show, predict, evaluate, rank, reproduce, bench, completion)
+_COMMANDS = (
+    demo,
+    simulate,
+    plan,
+    design,
+    check,
+    fit,
+    show,
+    predict,
+    evaluate,
+    rank,
+    reproduce,
+    bench,
+    completion,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,8 +102,8 @@ def build_parser() -> Parser:
     Examples
     --------
     >>> list(build_parser().commands)
-    ['demo', 'simulate', 'fit', 'show', 'predict', 'evaluate', 'rank', 'reproduce', 'bench',
-    'completion']
+    ['demo', 'simulate', 'plan', 'design', 'check', 'fit', 'show', 'predict', 'evaluate', 'rank',
+    'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

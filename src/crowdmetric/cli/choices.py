@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["FEATURES", "LOSSES", "REGIONS", "TIES"]
+__all__ = ["FEATURES", "LOSSES", "REGIONS", "SCHEMES", "TIES"]
 
 REGIONS = ("nuclear-full", "frobenius", "nuclear-metric", "nuclear-split", "psd", "fixed")
 LOSSES = ("logistic", "probit", "hinge", "squared-hinge", "smoothed-hinge")
 FEATURES = ("raw", "center", "standardize", "unit-ball")
 TIES = ("half", "drop")
+SCHEMES = ("minimal", "random", "optimal")

@@ -10,7 +10,17 @@ from typing import Any, NoReturn
 from crowdmetric import __version__
 from crowdmetric.errors import did_you_mean
 
-__all__ = ["Parser", "ShowVersion", "UsageError", "count", "number", "one_of", "positive", "whole"]
+__all__ = [
+    "Parser",
+    "ShowVersion",
+    "UsageError",
+    "count",
+    "number",
+    "one_of",
+    "positive",
+    "share",
+    "whole",
+]
 
 
 class UsageError(Exception):
@@ -198,6 +208,34 @@ def positive(text: str) -> float:
     if 0 < value < math.inf:
         return value
     raise argparse.ArgumentTypeError(f"{text!r} is not usable; give a finite number above 0")
+
+
+def share(text: str) -> float:
+    """Parse a share: a number from 0 to 1, or a percentage.
+
+    Parameters
+    ----------
+    text : str
+        What the user typed.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> share("95%"), share("0.2")
+    (0.95, 0.2)
+    >>> share("95")
+    Traceback (most recent call last):
+    argparse.ArgumentTypeError: '95' is not usable; write a share as 95% or as 0.95
+    """
+    part = text.strip().removesuffix("%")
+    value = number(part) / (1.0 if part == text.strip() else 100.0)
+    if 0 <= value <= 1:
+        return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not usable; write a share as 95% or as 0.95")
 
 
 def count(text: str) -> int:

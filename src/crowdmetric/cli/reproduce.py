@@ -1,19 +1,21 @@
-"""``crowdmetric reproduce``: the paper's experiments and figures."""
+"""``crowdmetric reproduce``: the paper's experiments and figures, and its conjecture."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-import time
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from crowdmetric.cli.output import complain
 from crowdmetric.cli.parser import Parser, count, whole
+from crowdmetric.cli.progress import UnitsLine
 from crowdmetric.errors import SettingError
 
 __all__ = ["add", "run"]
 
 _COLOUR_FILE = "CPdata.mat"
+_CONJECTURE = "conjecture"
 
 
 def add(parser: Parser) -> None:
@@ -26,13 +28,20 @@ def add(parser: Parser) -> None:
         nargs="*",
         metavar="FIGURE",
         help="figures to draw, by name or by what their names begin with, such as normal-highLow "
-        "or color-test; only what they need is run (default: everything)",
+        "or color-test; only what they need is run (default: everything); or conjecture, to test "
+        "the paper's conjecture on questions that determine everything",
     )
     command.add_argument(
-        "--quick", action="store_true", help="3 trials at a few sizes: about a minute"
+        "--quick",
+        action="store_true",
+        help="3 trials at a few sizes: about a minute; 5,000 instances of the conjecture",
     )
     command.add_argument(
-        "--trials", type=count, metavar="N", help="trials per experiment (default 30; quick: 3)"
+        "--trials",
+        type=count,
+        metavar="N",
+        help="trials per experiment (default 30; quick: 3), or instances of the conjecture "
+        "(default 100000)",
     )
     command.add_argument(
         "--seed", type=whole, default=0, metavar="S", help="root of all seeds (default 0)"
@@ -59,11 +68,41 @@ def add(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Run the experiments or test the conjecture, and print what came of it."""
+    figures = [name for name in arguments.figures if name != _CONJECTURE]
+    if len(figures) < len(arguments.figures):
+        if figures:
+            raise SettingError(
+                f"{_CONJECTURE} and figures have different trials; give one command for each"
+            )
+        _test_conjecture(arguments)
+    else:
+        _run_experiments(arguments)
+
+
+def _test_conjecture(arguments: argparse.Namespace) -> None:
+    """Run random instances of the conjecture, and count."""
+    from crowdmetric.identify.conjecture import run_conjecture
+    from crowdmetric.units import default_workers
+
+    instances = arguments.trials or (5_000 if arguments.quick else 100_000)
+    folder = Path(arguments.out)
+    with _progress() as progress:
+        outcome = run_conjecture(
+            folder, instances, arguments.workers or default_workers(), arguments.seed, progress
+        )
+    print(outcome.summary())
+    print(f"the counts by number of features, users and items are in {folder / 'conjecture.csv'}")
+    if outcome.counterexamples:
+        print(f"the counterexamples are in {folder}: please report them, they would be news")
+
+
+def _run_experiments(arguments: argparse.Namespace) -> None:
     """Run the experiments and print what came of the claims."""
     from crowdmetric.paper.experiments import full_plan, quick_plan
     from crowdmetric.paper.figures import choose
     from crowdmetric.paper.reproduce import reproduce
-    from crowdmetric.paper.units import default_workers
+    from crowdmetric.units import default_workers
 
     figures = choose(arguments.figures)
     folder = Path(arguments.out)
@@ -78,19 +117,26 @@ def run(arguments: argparse.Namespace) -> None:
             f"note: left out for want of the colour data: {', '.join(skipped)}; give "
             "--colour-data PATH, or --fetch-colour"
         )
-    progress = _ProgressLine()
     workers = arguments.workers or default_workers()
-    try:
+    with _progress() as progress:
         made = reproduce(plan, figures, folder, workers, progress)
-    except KeyboardInterrupt:
-        progress.close()
-        complain("note: what is finished is kept; the same command goes on from there")
-        raise
-    finally:
-        progress.close()
     print(made.summary())
     print(f"\n{len(made.figures)} pictures, results.parquet, certificates.csv and claims.md are in")
     print(f"{folder}")
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[UnitsLine]:
+    """Show how far the units have come; if they are interrupted, say that nothing is lost."""
+    line = UnitsLine()
+    try:
+        yield line
+    except KeyboardInterrupt:
+        line.close()
+        complain("note: what is finished is kept; the same command goes on from there")
+        raise
+    finally:
+        line.close()
 
 
 def _colour_data(arguments: argparse.Namespace, folder: Path) -> str | None:
@@ -107,32 +153,3 @@ def _colour_data(arguments: argparse.Namespace, folder: Path) -> str | None:
         read_colours(arguments.colour_data)
         return str(arguments.colour_data)
     return None
-
-
-class _ProgressLine:
-    """One line of progress on standard error, with an estimate of the time left."""
-
-    def __init__(self) -> None:
-        """Start the clock."""
-        self._begun = time.monotonic()
-        self._width = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        """Update the line."""
-        left = (time.monotonic() - self._begun) / done * (total - done)
-        text = f"{done} of {total} units done, about {_duration(left)} left"
-        terminal = sys.stderr.isatty()
-        sys.stderr.write(f"\r{text.ljust(self._width)}" if terminal else f"{text}\n")
-        sys.stderr.flush()
-        self._width = len(text) if terminal else 0
-
-    def close(self) -> None:
-        """End the line."""
-        if self._width:
-            sys.stderr.write("\n")
-            self._width = 0
-
-
-def _duration(seconds: float) -> str:
-    """Return a time in words."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,30 +1,22 @@
-"""Running a plan: one trial of one experiment is a unit, saved at once, never run twice."""
+"""The units of a plan: one trial of one experiment each."""
 
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import os
-import signal
 import zlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-from threadpoolctl import threadpool_limits
 
 from crowdmetric import __version__
-from crowdmetric.files import check_folder, whole_file
 from crowdmetric.paper.experiments import Experiment, Plan
 from crowdmetric.paper.rows import Row
+from crowdmetric.units import Progress, run_all
 
 __all__ = ["Unit", "run_units", "units"]
 
-_MARK = b"crowdmetric.unit"
 _COLUMNS = ("method", "pairs", "measure", "value")
 
 
@@ -94,10 +86,7 @@ def units(plan: Plan) -> Iterator[Unit]:
 
 
 def run_units(
-    plan: Plan,
-    folder: Path,
-    workers: int,
-    progress: Callable[[int, int], None] | None = None,
+    plan: Plan, folder: Path, workers: int, progress: Progress | None = None
 ) -> dict[Unit, list[Row]]:
     """Run what has not been run yet, in processes, and return the rows of all units.
 
@@ -117,62 +106,4 @@ def run_units(
     dict of Unit to list of Row
         In the plan's order.
     """
-    check_folder(folder)
-    everything = list(units(plan))
-    found = {unit: rows for unit in everything if (rows := _load(unit, folder)) is not None}
-    missing = [unit for unit in everything if unit not in found]
-    if missing:
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(min(workers, len(missing)), context, _begin)
-        try:
-            running = {pool.submit(unit.run): unit for unit in missing}
-            for done, future in enumerate(as_completed(running), start=1):
-                unit = running[future]
-                found[unit] = future.result()
-                _save(unit, found[unit], folder)
-                if progress is not None:
-                    progress(done, len(missing))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
-                process.terminate()
-    return {unit: found[unit] for unit in everything}
-
-
-def _begin() -> None:
-    """Prepare a process: Ctrl-C is for the one that asks, and each has one thread."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threadpool_limits(limits=1)
-
-
-def _save(unit: Unit, rows: list[Row], folder: Path) -> None:
-    """Write a unit's rows to its file."""
-    columns = dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
-    table = pa.table(columns).replace_schema_metadata({_MARK: unit.fingerprint.encode()})
-    with whole_file(folder / f"{unit.name}.parquet", "results") as file:
-        pq.write_table(table, file)
-
-
-def _load(unit: Unit, folder: Path) -> list[Row] | None:
-    """Return the rows of a finished unit; None if it is to be run (again)."""
-    path = folder / f"{unit.name}.parquet"
-    try:
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowInvalid):
-        return None
-    if (table.schema.metadata or {}).get(_MARK) != unit.fingerprint.encode():
-        return None
-    return list(zip(*(table.column(name).to_pylist() for name in _COLUMNS), strict=True))
-
-
-def default_workers() -> int:
-    """Return how many processors this process may use.
-
-    Examples
-    --------
-    >>> default_workers() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return run_all(list(units(plan)), _COLUMNS, folder, workers, progress)
