@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHELLS = {"bash", "console", "sh", "shell"}
-SLOW = {"bench", "reproduce"}  # minutes long, and tested on their own
+SLOW = {"bench", "plan", "reproduce"}  # minutes long, and tested on their own
 MAKE_DEMO = "make demo"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

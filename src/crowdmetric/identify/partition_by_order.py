@@ -23,7 +23,7 @@ long as a budget lasts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -139,35 +139,32 @@ class _Search:
 
     def _everything(self) -> Iterator[tuple[Flags, Twins]]:
         """Yield fresh items and twins that will do, trying all there are."""
-        _, first = np.unique(np.sort(self.asked.pairs, axis=1), axis=0, return_index=True)
-        # Behind t twins there must be d + 1 items more than t that are common.
-        for count in range(self.asked.n_items - self.asked.dimension):
-            any_disjoint = False
-            for twins in combinations(first.tolist(), count):
-                self._step()
-                items = self.asked.pairs[list(twins)].ravel()
-                if len(set(items.tolist())) < len(items):
-                    continue
-                any_disjoint = True
-                fresh = np.zeros(self.asked.n_items, dtype=np.bool_)
-                if self._enough(fresh, twins):
-                    free = np.setdiff1d(np.unique(self.asked.pairs), items)
-                    yield from ((found, twins) for found in self._grown(fresh, free, twins))
-            if not any_disjoint:
-                return
+        _, pairs = np.unique(np.sort(self.asked.pairs, axis=1), axis=0, return_index=True)
+        yield from self._with_twins((), pairs)
+
+    def _with_twins(self, twins: Twins, pairs: Places) -> Iterator[tuple[Flags, Twins]]:
+        """Yield what will do with some twins, and with more of them among the pairs."""
+        none = np.zeros(self.asked.n_items, dtype=np.bool_)
+        if not self._enough(none, twins):
+            return  # and with more twins even less
+        items = self.asked.pairs[list(twins)].ravel()
+        free = np.setdiff1d(np.unique(self.asked.pairs), items)
+        for fresh in self._grown(none, free, twins):
+            yield fresh, twins
+        apart = pairs[~np.isin(self.asked.pairs[pairs], items).any(axis=1)]
+        for place, pair in enumerate(apart):
+            yield from self._with_twins((*twins, int(pair)), apart[place + 1 :])
 
     def _grown(self, fresh: Flags, free: Places, twins: Twins) -> Iterator[Flags]:
         """Yield the sets of fresh items that contain some, and will do."""
-        if self._brings(fresh) + len(twins) >= self.asked.metric_size:
+        missing = self.asked.metric_size - len(twins) - self._brings(fresh)
+        if missing <= 0:
             yield fresh
             return
-        for place, item in enumerate(free):
-            if self._brings(fresh) + len(free) - place + len(twins) < self.asked.metric_size:
-                return
-            more = fresh.copy()
-            more[item] = True
-            if self._enough(more, twins):
-                yield from self._grown(more, free[place + 1 :], twins)
+        # Only items that can be fresh beside those that are; more of them never helps the others.
+        free = np.array([item for item in free if self._enough(_with(fresh, item), twins)], np.intp)
+        for place in range(len(free) - missing + 1):
+            yield from self._grown(_with(fresh, free[place]), free[place + 1 :], twins)
 
     def _enough(self, fresh: Flags, twins: Twins) -> bool:
         """Return whether each user has d rows among common items, and one twin of two at most."""
@@ -221,6 +218,13 @@ class _Search:
         steps = np.sort(np.column_stack([reached[1:], before[reached[1:]]]), axis=1)
         found = np.searchsorted(codes, steps[:, 0] * (asked.n_items + 1) + steps[:, 1])
         return np.asarray(rows[found], dtype=np.intp)
+
+
+def _with(flags: Flags, place: int) -> Flags:
+    """Return flags with one more set."""
+    more = flags.copy()
+    more[place] = True
+    return more
 
 
 def _parts(asked: Questions) -> Places:
