@@ -42,7 +42,7 @@ Flags = npt.NDArray[np.bool_]
 Twins = tuple[int, ...]  # rows
 
 _STARTS = 100
-_STEPS = 20_000
+_STEPS = 60_000
 _WORK = 3e8  # rows that may be looked at, whatever the steps
 
 
