@@ -109,8 +109,8 @@ def full_plan(colour_data: str | None = None, trials: int = 30, seed: int = 0) -
     >>> full_plan().experiments[0].sizes[-1]
     300
     """
-    high = tuple(range(5, 301, 5)), (10, 20, 50, 100, 200, 300)
-    medium = tuple(range(30, 301, 30)), (30, 60, 150, 300)
+    high = tuple(range(5, 301, 5)), (10, 20, 50, 150, 300)
+    medium = tuple(range(30, 301, 30)), (30, 90, 300)
     paper_sizes = tuple(sorted({*range(1, 31), *range(5, 301, 5)}))
     fewer = (1, 2, 5, 10, 15, 20, 30, 50, 100, 200, 300)
     return Plan(_regimes(high, medium) + _colours(colour_data, paper_sizes, fewer), trials, seed)
