@@ -301,7 +301,7 @@ def test_bad_items_in_a_data_frame_are_refused_too(name, make):
         ("x.arrow", "x", "the file is not an Arrow file, or it is damaged; write it again"),
         ("x.feather", "ARROW1x", "the file is not an Arrow file, or it is damaged; write it again"),
         ("x.csv.gz", "x", "the file is not gzip-compressed, or it is damaged; compress it again"),
-        ("x.csv.gz", gzip.compress(b"user")[:-3], "the file is not gzip-compressed"),
+        ("x.csv.gz", gzip.compress(b"user", mtime=0)[:-3], "the file is not gzip-compressed"),
         ("x.jsonl", "\n \n", "the file is empty; it needs one JSON object per line"),
         ("x.jsonl", "{}", "the column 'user' is missing; the columns must be user, left, right"),
     ],
