@@ -130,12 +130,11 @@ class InteriorPoint:
     def _lookups(self) -> tuple[ItemTables, Answered]:
         """Return items and answers as the compiled loops want them."""
         crowd, items = self.crowd, len(self.crowd.features)
-        joined = joined_features(crowd.reference)
-        if self._kind == FIXED:
-            joined = crowd.reference
+        features = crowd.reference.copy()  # what is read-only would be compiled for once more
+        joined = features if self._kind == FIXED else joined_features(features)
         sizes = np.ascontiguousarray(joined[:, : joined.shape[1] - crowd.dimension])
-        squares = (crowd.reference[:, :, None] * joined[:, None, :]).reshape(items, -1)
-        across = np.ascontiguousarray(crowd.reference.T)
+        squares = (features[:, :, None] * joined[:, None, :]).reshape(items, -1)
+        across = features.T.copy()
         user = crowd.user - self._cuts[0][self._problem_of_user[crowd.user]]
         up, down = user * items + crowd.up, user * items + crowd.down
         share = np.bincount(self._problem_of_user[crowd.user], crowd.share, len(self._radii))
@@ -143,7 +142,7 @@ class InteriorPoint:
         answered = Answered(
             up, down, up * items + crowd.down, down * items + crowd.up, crowd.share / share
         )
-        return ItemTables(crowd.reference, across, joined, sizes, squares), answered
+        return ItemTables(features, across, joined, sizes, squares), answered
 
     def _start(self) -> tuple[Inside, State]:
         """Return where the method starts: every complementarity at its level."""
