@@ -73,16 +73,23 @@ def bench_reproduce(settings: Settings, stream: TextIO) -> list[Row]:
                 if (row := _measure(sample, worker, settings.limit)) is not None:
                     rows.append(row | {"trial": trial})
     whole = _mean(rows) | {"bench": "reproduce", "experiment": "all", "needed": _NEEDED}
-    whole["met"] = bool(whole["fastest_ratio"] >= _NEEDED)
+    whole["met"] = bool(whole["papers_ratio"] >= _NEEDED)
+    whole["met_by_fastest"] = bool(whole["fastest_ratio"] >= _NEEDED)
     print(_table(rows), file=stream)
     print(
-        f"\nThe whole set, per fit: ours {whole['ours'] * 1e3:.1f} ms; the paper's solvers "
-        f"{whole['papers'] * 1e3:.0f} ms, {whole['papers_ratio']:.1f} times as long; {_FASTEST} "
-        f"{whole['fastest'] * 1e3:.0f} ms, {whole['fastest_ratio']:.1f} times as long (at least "
-        f"{_NEEDED:g} is asked for).",
+        f"\nThe whole set, per fit: ours {whole['ours'] * 1e3:.1f} ms; at least {_NEEDED:g} times "
+        f"as long is asked for.\nThe paper's solvers: {whole['papers'] * 1e3:.0f} ms, "
+        f"{whole['papers_ratio']:.1f} times as long: {_verdict(whole['met'])}\n{_FASTEST}: "
+        f"{whole['fastest'] * 1e3:.0f} ms, {whole['fastest_ratio']:.1f} times as long: "
+        f"{_verdict(whole['met_by_fastest'])}",
         file=stream,
     )
     return [*rows, whole]
+
+
+def _verdict(met: bool) -> str:
+    """Return a word for it."""
+    return "met" if met else "not met"
 
 
 def _samples(trial: int, sizes: tuple[int, ...]) -> Iterator[Sample]:
