@@ -1,0 +1,1 @@
+"""What to trust: people and their answers, before and after a fit."""
