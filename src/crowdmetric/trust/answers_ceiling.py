@@ -7,8 +7,8 @@ the mean of q^2 over questions,
     (1 + m) / 2  <=  ceiling  <=  (1 + sqrt(m)) / 2
 
 because |q| is between q^2 and 1, and the mean of a root is at most the root of the mean. Between
-these bounds, the estimate supposes that a person's margins are normally distributed and their answers
-logistic, as in the paper's model.
+these bounds, the estimate supposes that a person's margins are normally distributed, and answers
+logistic in them, as in the paper's model.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _shrunk(squares: Squares, questions: np.ndarray) -> Floats:
 
 
 def _mean_size(square: Floats) -> Floats:
-    """Return the mean of |q| where that of q^2 is given, for q = tanh(margin / 2), normal margins."""
+    """Return the mean of |q| given that of q^2, for q = tanh(margin / 2) and normal margins."""
     squares, sizes = _normal_margins()
     result: Floats = np.interp(square, squares, sizes)
     return result

@@ -103,7 +103,7 @@ class SideRegion:
         return SidePiece(_Whole(self.inner), self.sharing, self.limit).project(metric, points)
 
     def support(self, metric: Floats, points: Floats, dual: Floats | None = None) -> Floats:
-        """Add limit * |sum of what pulls at the bias|, or the sum of the sizes, to the inner one."""
+        """Add what the bias can reach: limit * |sum of its pulls|, or the sum of their sizes."""
         pull = points[..., -1]
         size = np.abs(pull.sum(axis=-1)) if self.sharing == "shared" else np.abs(pull).sum(axis=-1)
         block = None if dual is None else dual[..., :-1, :-1]
@@ -158,9 +158,7 @@ class SplitSideRegion(SideRegion):
     def best_dual(self, metric: Floats, multiplier: Floats) -> Floats:
         """Return the inner region's dual; the side needs none."""
         assert isinstance(self.inner, SplitRegion)
-        return _bordered(
-            self.inner.best_dual(metric[..., :-1, :-1], multiplier[..., :-1, :-1])
-        )
+        return _bordered(self.inner.best_dual(metric[..., :-1, :-1], multiplier[..., :-1, :-1]))
 
 
 def with_side(region: Region, sharing: Sharing, limit: float) -> SideRegion:

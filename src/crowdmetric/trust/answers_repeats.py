@@ -157,7 +157,10 @@ class _Asked:
         on_left = first_left if side_known else np.ones_like(first_left)
         kept = np.flatnonzero(count > 1)
         sides = [
-            [np.bincount(place, mask * values, minlength=len(count))[kept] for values in (1, s, s**2)]
+            [
+                np.bincount(place, mask * values, minlength=len(count))[kept]
+                for values in (1, s, s**2)
+            ]
             for mask in (on_left, ~on_left)
         ]
         (n_left, sum_left, squares_left), (n_right, sum_right, squares_right) = sides
@@ -170,7 +173,7 @@ class _Asked:
             mean_left=sum_left / np.maximum(n_left, 1),
             mean_right=sum_right / np.maximum(n_right, 1),
             within=doubled / np.maximum(2 * pairs_within, 1),
-            pairs_across=n_left * n_right,
+            pairs_across=np.asarray(n_left * n_right, dtype=np.float64),
             pairs_within=pairs_within,
         )
 

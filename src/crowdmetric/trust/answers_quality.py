@@ -1,0 +1,285 @@
+"""The quality of answers, in one look: ceiling, consistency, side, and who stands out.
+
+Nobody is left out because of what is found here: it names people, with the reason, so that somebody
+can look at their answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.certificate import Certificate
+from crowdmetric.checks import Floats
+from crowdmetric.comparisons import Comparisons, Items
+from crowdmetric.errors import DataError, FoldsError
+from crowdmetric.estimator import CrowdMetricCV
+from crowdmetric.features import FeatureMap
+from crowdmetric.losses import Logistic
+from crowdmetric.trust.answers_ceiling import Ceiling, ceiling_of, person_ceilings
+from crowdmetric.trust.answers_consistency import Consistency, consistency, held_out_margins
+from crowdmetric.trust.answers_lean import Lean, lean
+from crowdmetric.trust.answers_repeats import Repeats, repeats
+from crowdmetric.trust.answers_side import fit_with_side
+
+__all__ = ["Fitted", "Quality", "Suspicion", "quality"]
+
+_ODDS = 20.0  # how many times better coins must explain answers than the typical person's do
+_NEARLY = 0.25  # of a typical person's consistency: not coins, but little else
+_LEAST_TYPICAL = 0.75  # agreement with oneself
+_MOSTLY_TIES = 0.9
+_ENOUGH = 10  # answers, or repeated questions, from which a person can be named
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A person whose answers somebody should look at, and why.
+
+    Parameters
+    ----------
+    user : hashable
+        Who.
+    reasons : tuple of str
+        In readable words.
+
+    Examples
+    --------
+    >>> Suspicion("ann", ("answers 'left' 40 times of 40",)).user
+    'ann'
+    """
+
+    user: Hashable
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a model adds: who is predicted, and what the side does once taste is known.
+
+    Parameters
+    ----------
+    consistency : Consistency
+        From answers held out.
+    accuracy : float
+        The share of answers predicted, each held out.
+    side_certificate : Certificate or None
+        That of the fit with a side bias for the crowd; None where the sides are not known.
+    left_at_toss_up : float or None
+        How often that fit expects "left" where a person has no preference.
+
+    Examples
+    --------
+    >>> Fitted.__name__
+    'Fitted'
+    """
+
+    consistency: Consistency
+    accuracy: float
+    side_certificate: Certificate | None
+    left_at_toss_up: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """What is known about the quality of answers.
+
+    Parameters
+    ----------
+    users : tuple of hashable
+        The people; all arrays have an entry for each.
+    repeats : Repeats
+        What their repeated questions say.
+    ceiling, ceiling_with_side : Ceiling or None
+        The best accuracy possible, without and with the side; None without repeated questions.
+    person_ceilings : ndarray of shape (K,)
+        The former for each person; nan without repeated questions.
+    lean : Lean
+        How often each answers "left".
+    fitted : Fitted or None
+        What a model adds; None without items, or where no model can be fitted.
+    suspicious : tuple of Suspicion
+        Who stands out, the most reasons first.
+    notes : tuple of str
+        What could not be told, and why.
+
+    Examples
+    --------
+    >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 0]], [-1, 1], users=["ann"])
+    >>> quality(answers).suspicious
+    ()
+    """
+
+    users: tuple[Hashable, ...]
+    repeats: Repeats
+    ceiling: Ceiling | None
+    ceiling_with_side: Ceiling | None
+    person_ceilings: Floats
+    lean: Lean
+    fitted: Fitted | None
+    suspicious: tuple[Suspicion, ...]
+    notes: tuple[str, ...]
+
+
+def quality(
+    comparisons: Comparisons,
+    items: Items | None = None,
+    *,
+    features: str | FeatureMap = "standardize",
+    random_state: int = 0,
+    threads: int = 1,
+    progress: bool = False,
+) -> Quality:
+    """Look at the quality of answers.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The answers.
+    items : Items, optional
+        With them, a model is fitted (its radius chosen by cross-validation), and people are also
+        judged by how well it predicts answers that it has not seen.
+    features : str or FeatureMap
+        As in `CrowdMetric`.
+    random_state : int
+        Seed of the folds.
+    threads : int
+        As in `CrowdMetric`.
+    progress : bool
+        Show a line of progress on standard error.
+
+    Returns
+    -------
+    Quality
+        What was found.
+
+    Examples
+    --------
+    >>> questions = [[0, i, i + 1] for i in range(30)]
+    >>> answers = Comparisons.from_arrays(questions * 2, [-1] * 29 + [1] + [-1] * 30)
+    >>> found = quality(answers)
+    >>> print(found.suspicious[0].reasons[0])
+    answers 'left' 59 times of 60
+    """
+    asked, leaning = repeats(comparisons), lean(comparisons)
+    answered = np.bincount(comparisons.user, minlength=comparisons.n_users).astype(np.float64)
+    notes = _notes(asked, leaning)
+    fitted = None
+    if items is not None:
+        try:
+            fitted = _fit(comparisons, items, features, random_state, threads, progress, leaning)
+        except (DataError, FoldsError) as error:
+            notes.append(f"no model, and so no consistency from held-out answers: {error}")
+    reasons = _reasons(comparisons, asked, leaning, fitted)
+    named = sorted((one for one in reasons.items() if one[1]), key=lambda one: -len(one[1]))
+    return Quality(
+        users=comparisons.users,
+        repeats=asked,
+        ceiling=ceiling_of(asked, answered),
+        ceiling_with_side=ceiling_of(asked, answered, side=True) if asked.side_known else None,
+        person_ceilings=person_ceilings(asked),
+        lean=leaning,
+        fitted=fitted,
+        suspicious=tuple(Suspicion(comparisons.users[k], tuple(why)) for k, why in named),
+        notes=tuple(notes),
+    )
+
+
+def _notes(asked: Repeats, leaning: Lean) -> list[str]:
+    """Say what cannot be told."""
+    notes = []
+    if not asked.questions.any():
+        notes.append(
+            "no question was asked twice of anybody, so the ceiling is not known: ask some again, "
+            "the other way round"
+        )
+    if not leaning.known:
+        notes.append(
+            "all answers are for one side, as in a file of winners and losers, so nothing can be "
+            "said about a side bias"
+        )
+    return notes
+
+
+def _fit(
+    comparisons: Comparisons,
+    items: Items,
+    features: str | FeatureMap,
+    random_state: int,
+    threads: int,
+    progress: bool,
+    leaning: Lean,
+) -> Fitted:
+    """Choose a radius, predict each answer from the others, and fit once more with the side."""
+    chosen = CrowdMetricCV(
+        items,
+        features=features,
+        random_state=random_state,
+        threads=threads,
+        progress=progress,
+    ).fit(comparisons)
+    margins = held_out_margins(
+        comparisons,
+        items,
+        chosen.region_,
+        features=features,
+        random_state=random_state + 1,
+        threads=threads,
+    )
+    side = certificate = None
+    if leaning.known:
+        with_side = fit_with_side(
+            comparisons, items, chosen.region_, sharing="shared", features=features, threads=threads
+        )
+        certificate = with_side.certificate
+        side = float(Logistic().probability(-with_side.bias[:1])[0])
+    right = 0.5 * (1 + comparisons.response * np.where(margins < 0, -1, 1))
+    return Fitted(consistency(comparisons, margins), float(right.mean()), certificate, side)
+
+
+def _reasons(
+    comparisons: Comparisons, asked: Repeats, leaning: Lean, fitted: Fitted | None
+) -> dict[int, list[str]]:
+    """Return for each person why their answers should be looked at."""
+    reasons: dict[int, list[str]] = {k: [] for k in range(comparisons.n_users)}
+    for k in np.flatnonzero(leaning.one_sided).tolist():
+        side, share = (
+            ("left", leaning.left[k]) if leaning.left[k] > 0.5 else ("right", 1 - leaning.left[k])
+        )
+        count = int(leaning.answered[k])
+        reasons[k].append(f"answers '{side}' {round(share * count)} times of {count}")
+    answers = np.bincount(comparisons.user, minlength=comparisons.n_users)
+    for k in np.flatnonzero((leaning.ties >= _MOSTLY_TIES) & (answers >= _ENOUGH)).tolist():
+        reasons[k].append(f"{leaning.ties[k]:.0%} of the answers are ties")
+    for k in np.flatnonzero(_like_coins(asked)).tolist():
+        reasons[k].append(
+            f"agrees with themselves on {asked.agreement[k]:.0%} of {asked.questions[k]} repeated "
+            "questions, where coin flips would on 50%"
+        )
+    if fitted is not None:
+        found = fitted.consistency
+        like_coins = (found.coin_odds >= _ODDS) & (found.share <= _NEARLY)
+        for k in np.flatnonzero(like_coins).tolist():
+            reasons[k].append(
+                f"{found.accuracy[k]:.0%} of the answers are predicted from all others, where coin "
+                "flips would be 50%"
+            )
+    return reasons
+
+
+def _like_coins(asked: Repeats) -> npt.NDArray[np.bool_]:
+    """Return whose agreement with themselves is explained by coins far better than by taste.
+
+    The reference is the median person, or three of four where even that one agrees less often:
+    in a crowd of coins, all stand out. Questions count as independent of each other.
+    """
+    agreement = np.where(asked.questions > 0, asked.agreement, 1.0)
+    some = asked.questions > 0
+    median = float(np.median(agreement[some])) if some.any() else 0.0
+    typical = float(np.clip(median, _LEAST_TYPICAL, 0.99))
+    n, agreed = asked.questions, agreement * asked.questions
+    log = n * np.log(0.5) - agreed * np.log(typical) - (n - agreed) * np.log(1 - typical)
+    near = agreement <= 0.5 + _NEARLY * (typical - 0.5)
+    return np.asarray(near & (log >= np.log(_ODDS)) & (n >= _ENOUGH))
