@@ -17,9 +17,7 @@ def margins_of(crowd: Simulation, questions: Comparisons) -> np.ndarray:
     """Return the true margins, from the definition of the scores."""
     x = crowd.items.features
     scores = np.einsum("nd,de,ne->n", x, crowd.metric, x) + crowd.points @ x.T
-    return (
-        scores[questions.user, questions.left] - scores[questions.user, questions.right]
-    )
+    return scores[questions.user, questions.left] - scores[questions.user, questions.right]
 
 
 def answer(

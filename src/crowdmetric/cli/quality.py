@@ -123,7 +123,7 @@ def _rows(found: Quality, comparisons: Comparisons) -> list[tuple[str, str]]:
         one = found.ceiling
         rows.append(("ceiling", f"{one}: no prediction can be right more often on average"))
         bounds = f"between {one.at_least:.1%} and {one.at_most:.1%}"
-        rows.append(("", f"if a person's margins are normal; in any case {bounds}"))
+        rows.append(("", f"(as an estimate; {bounds} whatever the preferences are like)"))
     if found.ceiling_with_side is not None:
         rows.append(
             ("with side", f"{found.ceiling_with_side.estimate:.1%} if the side is used too")

@@ -170,10 +170,11 @@ def consistency(comparisons: Comparisons, margins: Floats) -> Consistency:
     accuracy = np.full(len(answered), np.nan)
     hits = np.bincount(comparisons.user, right, minlength=len(answered))
     np.divide(hits, answered, out=accuracy, where=answered > 0)
+    mean = posterior @ shares
     return Consistency(
-        share=posterior @ shares,
-        low=shares[(total < 0.05).sum(axis=1)],
-        high=shares[np.minimum((total < 0.95).sum(axis=1), _STEPS - 1)],
+        share=mean,
+        low=np.minimum(shares[(total < 0.05).sum(axis=1)], mean),
+        high=np.maximum(shares[np.minimum((total < 0.95).sum(axis=1), _STEPS - 1)], mean),
         accuracy=accuracy,
         coin_odds=np.exp(np.clip(table[:, 0] - table[:, median], -700, 700)),
         scale=float(scale),

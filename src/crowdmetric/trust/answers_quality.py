@@ -93,7 +93,8 @@ class Quality:
     repeats : Repeats
         What their repeated questions say.
     ceiling, ceiling_with_side : Ceiling or None
-        The best accuracy possible, without and with the side; None without repeated questions.
+        The best accuracy possible, without and with the side; None without questions asked again,
+        for the latter the same way round.
     person_ceilings : ndarray of shape (K,)
         The former for each person; nan without repeated questions.
     lean : Lean
@@ -177,9 +178,9 @@ def quality(
     return Quality(
         users=comparisons.users,
         repeats=asked,
-        ceiling=ceiling_of(asked, answered),
-        ceiling_with_side=ceiling_of(asked, answered, side=True) if asked.side_known else None,
-        person_ceilings=person_ceilings(asked),
+        ceiling=ceiling_of(asked.blind, answered),
+        ceiling_with_side=ceiling_of(asked.sided, answered) if asked.side_known else None,
+        person_ceilings=person_ceilings(asked.blind),
         lean=leaning,
         fitted=fitted,
         suspicious=tuple(Suspicion(comparisons.users[k], tuple(why)) for k, why in named),

@@ -13,8 +13,9 @@ and d = (q_L - q_R) / 2 is what the side does. The two squares of which ceilings
     blind   ((q_L + q_R) / 2)^2    for who does not know, or use, the side
     sided   (q_L^2 + q_R^2) / 2    for who does
 
-Questions asked one way round only, or both ways once, lack part of that. There, d^2 is taken to be
-the same for all of a person's questions: sided = q_L q_R + 2 d^2, and blind = q_L q_R + d^2.
+Only questions asked again the same way round tell of the second. For the first, those asked both
+ways once do too, if the side moves all of a person's answers alike: blind = q_L q_R + d^2, with d^2
+from all their questions together. (Where it moves them differently, that is too little.)
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Squares:
 
     Parameters
     ----------
+    questions : ndarray of shape (K,)
+        How many questions it rests on.
     mean : ndarray of shape (K,)
         Without bias, so that few questions may give less than 0; nan without any.
     error : ndarray of shape (K,)
@@ -45,10 +48,11 @@ class Squares:
 
     Examples
     --------
-    >>> Squares(np.array([0.5]), np.array([0.1])).mean
+    >>> Squares(np.array([9]), np.array([0.5]), np.array([0.1])).mean
     array([0.5])
     """
 
+    questions: Counts
     mean: Floats
     error: Floats
 
@@ -116,13 +120,11 @@ def repeats(comparisons: Comparisons) -> Repeats:
     full = asked.both & asked.again
     blind = np.where(full, (across + within) / 2, np.where(asked.both, across, within))
     of_blind = np.where(full, 0.0, np.where(asked.both, 1.0, -1.0))
-    sided = np.where(asked.again, within, across)
-    of_sided = np.where(asked.again, 0.0, 2.0)
     return Repeats(
         questions,
         agreement,
-        _squares(blind, of_blind, asked, count),
-        _squares(sided, of_sided, asked, count),
+        _squares(blind, of_blind, asked, np.ones(len(blind), dtype=bool), count),
+        _squares(within, np.zeros(len(within)), asked, asked.again, count),
         side_known,
     )
 
@@ -178,8 +180,10 @@ class _Asked:
         )
 
 
-def _squares(base: Floats, of_side: Floats, asked: _Asked, count: int) -> Squares:
-    """Return the mean over a person's questions of base + of_side * d^2, with its error."""
+def _squares(
+    base: Floats, of_side: Floats, asked: _Asked, kept: npt.NDArray[np.bool_], count: int
+) -> Squares:
+    """Return the mean over a person's kept questions of base + of_side * d^2, with its error."""
     both = asked.both
     d = (asked.mean_left - asked.mean_right) / 2
     shown = asked.user[both]
@@ -188,19 +192,21 @@ def _squares(base: Floats, of_side: Floats, asked: _Asked, count: int) -> Square
     squares = np.bincount(shown, d[both] ** 2, minlength=count)
     # Over pairs of different questions, so that chance alone averages to 0.
     d_squared = (total**2 - squares) / np.maximum(n * (n - 1), 1)
-    share = _mean_of(of_side, asked.user, count)
-    plain = _mean_of(base, asked.user, count)
+    user = asked.user[kept]
+    share = _mean_of(of_side[kept], user, count)
+    plain = _mean_of(base[kept], user, count)
     mean = plain + share * d_squared
     middle = total / np.maximum(n, 1)
-    questions = np.bincount(asked.user, minlength=count)
+    questions = np.bincount(user, minlength=count)
     # How much each question moves the estimate, to first order.
     per_d = 2 * share * middle * questions / np.maximum(n, 1)
-    moved = base - plain[asked.user]
-    moved = moved + np.where(both, per_d[asked.user] * (d - middle[asked.user]), 0.0)
-    spread = np.bincount(asked.user, moved**2, minlength=count)
+    moved = (
+        base - plain[asked.user] + np.where(both, per_d[asked.user] * (d - middle[asked.user]), 0.0)
+    )
+    spread = np.bincount(user, moved[kept] ** 2, minlength=count)
     # Two more questions, one agreed on and one not: no run of luck makes the error zero.
     error = np.sqrt((spread + 2.0) / np.maximum(questions, 1)) / np.sqrt(questions + 2.0)
-    return Squares(mean, np.where(questions > 0, error, np.nan))
+    return Squares(questions, mean, np.where(questions > 0, error, np.nan))
 
 
 def _mean_of(values: Floats, user: npt.NDArray[np.intp], count: int) -> Floats:
