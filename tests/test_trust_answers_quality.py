@@ -112,7 +112,7 @@ def test_a_side_bias_does_not_pass_for_noise():
         blind.append(noise_ceiling(answers).estimate - of_blind)
         again = answer(crowd, doubled(answers), seed + 100, bias=-1.0)
         sided.append(noise_ceiling(again, side=True).estimate - of_sided)
-    # Plain agreement between both ways round would put the ceiling 15 points too low.
+    # Plain agreement between both ways round would put the ceiling 11 points too low.
     assert abs(np.mean(blind)) < 0.03
     assert abs(np.mean(sided)) < 0.02
 

@@ -121,13 +121,11 @@ def _rows(found: Quality, comparisons: Comparisons) -> list[tuple[str, str]]:
     rows = [("answers", f"{len(comparisons)} of {len(found.users)} people")]
     if found.ceiling is not None:
         one = found.ceiling
-        rows.append(("ceiling", f"{one}: no prediction can be right more often on average"))
+        rows.append(("ceiling", f"{one}: the best that any prediction can do"))
         bounds = f"between {one.at_least:.1%} and {one.at_most:.1%}"
-        rows.append(("", f"(as an estimate; {bounds} whatever the preferences are like)"))
+        rows.append(("", f"(an estimate; {bounds} whatever the preferences are like)"))
     if found.ceiling_with_side is not None:
-        rows.append(
-            ("with side", f"{found.ceiling_with_side.estimate:.1%} if the side is used too")
-        )
+        rows.append(("with side", f"{found.ceiling_with_side}, if the side is used too"))
     rows += _about_the_side(found)
     rows += _about_consistency(found)
     named = [(str(one.user), "; ".join(one.reasons)) for one in found.suspicious]

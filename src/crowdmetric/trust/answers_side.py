@@ -107,6 +107,14 @@ class SidedModel:
         -------
         ndarray of shape (m,)
             One side for each question.
+
+        Examples
+        --------
+        >>> import crowdmetric as cm
+        >>> answers = cm.Comparisons.from_arrays([[0, 0, 1], [0, 1, 0]], [-1, -1])
+        >>> items = cm.Items.from_arrays([[0.0], [1.0]])
+        >>> fit_with_side(answers, items, cm.regions.NuclearFull(1.0)).predict(answers)
+        array([-1, -1], dtype=int8)
         """
         return np.where(self.margins(comparisons) < 0, -1, 1).astype(np.int8)
 
@@ -122,6 +130,16 @@ class SidedModel:
         -------
         ndarray of shape (m, 2)
             The probabilities of left and of right.
+
+        Examples
+        --------
+        >>> import crowdmetric as cm
+        >>> answers = cm.Comparisons.from_arrays([[0, 0, 1], [0, 1, 0]], [-1, -1])
+        >>> items = cm.Items.from_arrays([[0.0], [1.0]])
+        >>> fit = fit_with_side(answers, items, cm.regions.NuclearFull(1.0))
+        >>> fit.predict_proba(answers).round(2)
+        array([[0.98, 0.02],
+               [0.98, 0.02]])
         """
         return self.model.probabilities(self.margins(comparisons))
 
