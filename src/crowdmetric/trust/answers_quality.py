@@ -264,8 +264,8 @@ def _reasons(
         like_coins = (found.coin_odds >= _ODDS) & (found.share <= _NEARLY)
         for k in np.flatnonzero(like_coins).tolist():
             reasons[k].append(
-                f"{found.accuracy[k]:.0%} of the answers are predicted from all others, where coin "
-                "flips would be 50%"
+                f"{found.accuracy[k]:.0%} of the answers are predicted from all others, and the "
+                "rest often surely wrong: coin flips explain them better"
             )
     return reasons
 
