@@ -113,6 +113,18 @@ def test_without_repeats_there_is_no_ceiling(here, capsys):
     assert facts["left"] is None
 
 
+def test_ties_are_counted(here, capsys):
+    rows = ["ann,a,b,tie", "ann,b,c,left", "ann,a,c,right", "bob,a,b,tie"]
+    (here / "answers.csv").write_text("\n".join(["user,left,right,response", *rows, ""]))
+    code, out, _ = run("answers.csv", capsys)
+    assert code == 0
+    assert out.startswith("answers     4 of 2 people, 50.0% of them ties\n")
+    _, out, _ = run("answers.csv --json", capsys)
+    people = json.loads(out)["people"]
+    assert [one["ties"] for one in people] == pytest.approx([1 / 3, 1.0])
+    assert [one["left"] for one in people] == [0.5, None]
+
+
 def test_many_suspicious_people_are_counted(here, capsys):
     _, answers = some_crowd(users=16, coins=15)
     write(answers)

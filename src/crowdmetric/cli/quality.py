@@ -118,7 +118,9 @@ def _people(found: Quality) -> list[dict[str, Any]]:
 
 def _rows(found: Quality, comparisons: Comparisons) -> list[tuple[str, str]]:
     """Return what people want to know."""
-    rows = [("answers", f"{len(comparisons)} of {len(found.users)} people")]
+    ties = int((comparisons.response == 0).sum())
+    tied = f", {ties / len(comparisons):.1%} of them ties" if ties else ""
+    rows = [("answers", f"{len(comparisons)} of {len(found.users)} people{tied}")]
     if found.ceiling is not None:
         one = found.ceiling
         rows.append(("ceiling", f"{one}: the best that any prediction can do"))
