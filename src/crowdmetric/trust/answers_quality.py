@@ -173,8 +173,6 @@ def quality(
             fitted = _fit(comparisons, items, features, random_state, threads, progress, leaning)
         except (DataError, FoldsError) as error:
             notes.append(f"no model, and so no consistency from held-out answers: {error}")
-    reasons = _reasons(comparisons, asked, leaning, fitted)
-    named = sorted((one for one in reasons.items() if one[1]), key=lambda one: -len(one[1]))
     return Quality(
         users=comparisons.users,
         repeats=asked,
@@ -183,7 +181,7 @@ def quality(
         person_ceilings=person_ceilings(asked.blind),
         lean=leaning,
         fitted=fitted,
-        suspicious=tuple(Suspicion(comparisons.users[k], tuple(why)) for k, why in named),
+        suspicious=_suspicious(comparisons, asked, leaning, fitted),
         notes=tuple(notes),
     )
 
@@ -238,6 +236,15 @@ def _fit(
         side = float(Logistic().probability(-with_side.bias[:1])[0])
     right = 0.5 * (1 + comparisons.response * np.where(margins < 0, -1, 1))
     return Fitted(consistency(comparisons, margins), float(right.mean()), certificate, side)
+
+
+def _suspicious(
+    comparisons: Comparisons, asked: Repeats, leaning: Lean, fitted: Fitted | None
+) -> tuple[Suspicion, ...]:
+    """Return who stands out, the most reasons first."""
+    reasons = _reasons(comparisons, asked, leaning, fitted)
+    named = sorted((one for one in reasons.items() if one[1]), key=lambda one: -len(one[1]))
+    return tuple(Suspicion(comparisons.users[k], tuple(why)) for k, why in named)
 
 
 def _reasons(
