@@ -113,6 +113,37 @@ def test_without_repeats_there_is_no_ceiling(here, capsys):
     assert facts["left"] is None
 
 
+def test_answers_can_be_weighed_for_a_fit(here, capsys):
+    crowd, answers = some_crowd()
+    write(answers, crowd.items)
+    assert run("answers.csv --items items.csv --out weighed.csv --json", capsys)[0] == 0
+    weighed = cm.read_comparisons("weighed.csv", crowd.items)
+    assert (weighed.response == answers.response).all()
+    assert weighed.weight[weighed.user == 0].max() < 0.3
+    assert weighed.weight[weighed.user != 0].min() > 0.4
+    fit = "fit weighed.csv --items items.csv --radius 5 --out weighed.model"
+    assert main(shlex.split(fit)) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "complaint"),
+    [
+        ("--out weighed.csv", 2, "give --items too"),
+        ("--items items.csv --out answers.csv", 2, "a file that the command reads"),
+        ("--items items.csv --out weighed.txt", 1, "no known format"),
+        ("--items flat.csv --out weighed.csv", 1, "no weights to write, with no model"),
+    ],
+)
+def test_what_cannot_be_weighed_is_refused(here, capsys, options, code, complaint):
+    crowd, answers = some_crowd()
+    write(answers, cm.Items.from_arrays(np.ones((20, 1)), ids=crowd.items.ids))
+    (here / "items.csv").rename("flat.csv")
+    write(answers, crowd.items)
+    found, out, err = run(f"answers.csv {options}", capsys)
+    assert (found, out) == (code, "")
+    assert complaint in err
+
+
 def test_ties_are_counted(here, capsys):
     rows = ["ann,a,b,tie", "ann,b,c,left", "ann,a,c,right", "bob,a,b,tie"]
     (here / "answers.csv").write_text("\n".join(["user,left,right,response", *rows, ""]))

@@ -7,8 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from crowdmetric.cli import choices
+from crowdmetric.cli.options import refuse_input
 from crowdmetric.cli.output import about, print_json, print_table
 from crowdmetric.cli.parser import Parser
+from crowdmetric.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from crowdmetric.comparisons import Comparisons
@@ -48,24 +50,61 @@ def add(parser: Parser) -> None:
         default="standardize",
         help="what is done to the features first (default: %(default)s)",
     )
+    command.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write the same answers, each weighed by how consistent its person is, to be given to "
+        "crowdmetric fit (needs --items)",
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, look, and say what was found."""
-    from crowdmetric.readers import read_comparisons, read_items
+    from crowdmetric.readers import check_table, read_comparisons, read_items
     from crowdmetric.trust.answers_quality import quality
 
+    if arguments.out is not None:
+        if arguments.items is None:
+            raise SettingError("--out needs a model to judge people by: give --items too")
+        refuse_input(arguments.out, arguments.comparisons, arguments.items)
+        check_table(arguments.out)
     items = None if arguments.items is None else read_items(arguments.items)
     comparisons = read_comparisons(arguments.comparisons, items)
     with about(arguments.comparisons):
         found = quality(
             comparisons, items, features=arguments.features, progress=sys.stderr.isatty()
         )
+    if arguments.out is not None:
+        with about(arguments.comparisons):
+            _write(found, comparisons, arguments.out)
     if arguments.json:
         print_json(_facts(found, comparisons))
     else:
         print_table(_rows(found, comparisons))
+
+
+def _write(found: Quality, comparisons: Comparisons, path: str) -> None:
+    """Write the answers with weights."""
+    import numpy as np
+
+    from crowdmetric.readers import write_table
+    from crowdmetric.trust.answers_consistency import down_weighted
+
+    if found.fitted is None:
+        raise DataError(f"there are no weights to write, with {found.notes[-1]}")
+    weighed = down_weighted(comparisons, found.fitted.consistency)
+    users, items = weighed.users, weighed.item_ids
+    columns: dict[str, Any] = {
+        "user": [users[code] for code in weighed.user.tolist()],
+        "left": [items[code] for code in weighed.left.tolist()],
+        "right": [items[code] for code in weighed.right.tolist()],
+        "response": np.array(["left", "tie", "right"])[weighed.response + 1],
+        "weight": weighed.weight,
+    }
+    if weighed.time is not None:
+        columns["time"] = weighed.time
+    write_table(path, columns)
 
 
 def _facts(found: Quality, comparisons: Comparisons) -> dict[str, Any]:
