@@ -216,21 +216,18 @@ def _tables(
     comparisons: Comparisons, margins: Floats, shares: Floats
 ) -> list[tuple[float, Floats]]:
     """Return for each scale the log-likelihood of each user's answers, by consistency."""
+    # A tie is half an answer each way, as in a fit, whatever the answers weigh.
+    answers = replace(comparisons, weight=None).answers("half")
+    rows = np.repeat(np.arange(len(comparisons)), np.where(comparisons.response == 0, 2, 1))
+    z = answers.sign * margins[rows]
     unit = float(np.sqrt(np.mean(margins**2))) or 1.0
     tables = []
     for scale in _SCALES / unit:
+        follows = np.clip(expit(scale * z), _EDGE, 1 - _EDGE)
         table = np.empty((comparisons.n_users, len(shares)))
-        follows = np.clip(expit(scale * margins), _EDGE, 1 - _EDGE)
-        chosen = 0.5 + 0.5 * comparisons.response * (2 * follows - 1)
         for column, share in enumerate(shares):
-            right = share * follows + (1 - share) / 2
-            # A tie is half an answer each way.
-            log = np.where(
-                comparisons.response == 0,
-                (np.log(right) + np.log(1 - right)) / 2,
-                np.log(share * chosen + (1 - share) / 2),
-            )
-            table[:, column] = np.bincount(comparisons.user, log, minlength=len(table))
+            log = answers.weight * np.log(share * follows + (1 - share) / 2)
+            table[:, column] = np.bincount(answers.user, log, minlength=len(table))
         tables.append((float(scale), table))
     return tables
 
