@@ -87,6 +87,7 @@ def test_scripts_get_one_object(here, capsys):
     assert first["consistency"] < 0.3 < second["consistency"]
     assert first["agreement"] < second["agreement"]
     assert first["ceiling"] < second["ceiling"]
+    assert 0.2 < second["left_at_toss_up"] < 0.8
 
 
 def test_without_items_there_is_no_model(here, capsys):

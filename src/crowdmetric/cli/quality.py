@@ -117,7 +117,7 @@ def _facts(found: Quality, comparisons: Comparisons) -> dict[str, Any]:
         "ceiling": _ceiling(found.ceiling),
         "ceiling_with_side": _ceiling(found.ceiling_with_side),
         "left": {"share": left, "low": low, "high": high} if found.lean.known else None,
-        "left_at_toss_up": None if fitted is None else fitted.left_at_toss_up,
+        "left_at_toss_up": None if fitted is None or fitted.side is None else fitted.side.left,
         "accuracy": None if fitted is None else fitted.accuracy,
         "suspicious": [{"user": one.user, "reasons": one.reasons} for one in found.suspicious],
         "notes": found.notes,
@@ -152,6 +152,8 @@ def _people(found: Quality) -> list[dict[str, Any]]:
             "consistency_low": judged.low.tolist(),
             "consistency_high": judged.high.tolist(),
         }
+        if found.fitted.side is not None:
+            columns["left_at_toss_up"] = found.fitted.side.left_of.tolist()
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -183,11 +185,10 @@ def _about_the_side(found: Quality) -> list[tuple[str, str]]:
         return []
     left, low, high = found.lean.crowd
     rows = [("side", f"{left:.1%} of the answers are 'left' ({low:.1%} to {high:.1%})")]
-    if found.fitted is not None and found.fitted.left_at_toss_up is not None:
-        gap = found.fitted.side_certificate
-        proof = "" if gap is None else f" (fit within {gap.gap:.0e} of the best)"
-        share = found.fitted.left_at_toss_up
-        rows.append(("", f"{share:.1%} where a person has no preference{proof}"))
+    if found.fitted is not None and found.fitted.side is not None:
+        side = found.fitted.side
+        proof = f"(fit within {side.certificate.gap:.0e} of the best)"
+        rows.append(("", f"{side.left:.1%} where a person has no preference {proof}"))
     return rows
 
 

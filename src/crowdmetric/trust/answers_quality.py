@@ -22,11 +22,13 @@ from crowdmetric.losses import Logistic
 from crowdmetric.trust.answers_ceiling import Ceiling, ceiling_of, person_ceilings
 from crowdmetric.trust.answers_consistency import Consistency, consistency, held_out_margins
 from crowdmetric.trust.answers_lean import Lean, lean
+from crowdmetric.trust.answers_region import Sharing
 from crowdmetric.trust.answers_repeats import Repeats, repeats
 from crowdmetric.trust.answers_side import fit_with_side
 
-__all__ = ["Fitted", "Quality", "Suspicion", "quality"]
+__all__ = ["Fitted", "Quality", "Side", "Suspicion", "quality"]
 
+_SHARINGS: tuple[Sharing, Sharing] = ("shared", "person")
 _ODDS = 20.0  # how many times better coins must explain answers than the typical person's do
 _NEARLY = 0.25  # of a typical person's consistency: not coins, but little else
 _LEAST_TYPICAL = 0.75  # agreement with oneself
@@ -56,6 +58,30 @@ class Suspicion:
 
 
 @dataclass(frozen=True, eq=False)
+class Side:
+    """How often "left" is expected where a person has no preference, from fits with a side bias.
+
+    Parameters
+    ----------
+    left : float
+        With one bias for all.
+    left_of : ndarray of shape (K,)
+        With one for each person.
+    certificate : Certificate
+        That of the fit with one for all.
+
+    Examples
+    --------
+    >>> Side.__name__
+    'Side'
+    """
+
+    left: float
+    left_of: Floats
+    certificate: Certificate
+
+
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """What a model adds: who is predicted, and what the side does once taste is known.
 
@@ -65,10 +91,8 @@ class Fitted:
         From answers held out.
     accuracy : float
         The share of answers predicted, each held out.
-    side_certificate : Certificate or None
-        That of the fit with a side bias for the crowd; None where the sides are not known.
-    left_at_toss_up : float or None
-        How often that fit expects "left" where a person has no preference.
+    side : Side or None
+        What the side does; None where the sides are not known.
 
     Examples
     --------
@@ -78,8 +102,7 @@ class Fitted:
 
     consistency: Consistency
     accuracy: float
-    side_certificate: Certificate | None
-    left_at_toss_up: float | None
+    side: Side | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,15 +250,24 @@ def _fit(
         random_state=random_state + 1,
         threads=threads,
     )
-    side = certificate = None
+    side = None
     if leaning.known:
-        with_side = fit_with_side(
-            comparisons, items, chosen.region_, sharing="shared", features=features, threads=threads
+        shared, own = (
+            fit_with_side(
+                comparisons,
+                items,
+                chosen.region_,
+                sharing=sharing,
+                features=features,
+                threads=threads,
+            )
+            for sharing in _SHARINGS
         )
-        certificate = with_side.certificate
-        side = float(Logistic().probability(-with_side.bias[:1])[0])
+        left_of = Logistic().probability(-own.bias)
+        left = float(Logistic().probability(-shared.bias[:1])[0])
+        side = Side(left, left_of, shared.certificate)
     right = 0.5 * (1 + comparisons.response * np.where(margins < 0, -1, 1))
-    return Fitted(consistency(comparisons, margins), float(right.mean()), certificate, side)
+    return Fitted(consistency(comparisons, margins), float(right.mean()), side)
 
 
 def _suspicious(
