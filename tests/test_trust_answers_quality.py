@@ -18,7 +18,7 @@ from crowdmetric.errors import DataError, SettingError
 from crowdmetric.losses import Logistic
 from crowdmetric.regions import NuclearFull
 from crowdmetric.trust import (
-    consistency,
+    consistency_of,
     down_weighted,
     held_out_margins,
     noise_ceiling,
@@ -192,7 +192,7 @@ def half_lost(seed, random=9, users=30, pairs=80):
 
 def test_who_tosses_coins_is_found_and_nobody_else():
     crowd, answers = half_lost(0)
-    found = consistency(answers, held_out_margins(answers, crowd.items, NuclearFull(20.0)))
+    found = consistency_of(answers, held_out_margins(answers, crowd.items, NuclearFull(20.0)))
     assert found.share[:9].max() < 0.3
     assert found.share[9:].min() > 0.6
     assert (found.low <= found.share).all()
@@ -204,7 +204,7 @@ def test_shares_between_are_estimated():
     truth = np.repeat([0.0, 0.4, 0.7, 1.0], 3)
     answers = answer(crowd, crowd.comparisons, 3, consistency=truth)
     # With the true margins in the place of estimated ones.
-    found = consistency(answers, 2.5 * margins_of(crowd, answers))
+    found = consistency_of(answers, 2.5 * margins_of(crowd, answers))
     assert np.abs(found.share - truth).max() < 0.12
     assert found.scale == pytest.approx(4.0 / 2.5, rel=0.35)
 
@@ -214,7 +214,7 @@ def test_down_weighting_brings_the_metric_nearer_to_the_truth():
     for seed in range(4):
         crowd, answers = half_lost(seed, random=12)
         region = NuclearFull(40.0)
-        found = consistency(answers, held_out_margins(answers, crowd.items, region))
+        found = consistency_of(answers, held_out_margins(answers, crowd.items, region))
         errors = []
         for data in (answers, down_weighted(answers, found)):
             metric = cm.CrowdMetric(crowd.items, region, tol=1e-4).fit(data).metric_
@@ -226,19 +226,19 @@ def test_down_weighting_brings_the_metric_nearer_to_the_truth():
 
 def test_weights_are_multiplied_and_must_fit():
     data = Comparisons.from_arrays([[0, 0, 1], [1, 0, 1]], [-1, 1], weight=[2.0, 4.0])
-    found = consistency(data, np.array([-1.0, 1.0]))
+    found = consistency_of(data, np.array([-1.0, 1.0]))
     assert down_weighted(data, found).weight == pytest.approx([2.0, 4.0] * found.share)
     with pytest.raises(SettingError, match="of 2 users, but the answers are of 1"):
         down_weighted(Comparisons.from_arrays([[0, 0, 1]], [1]), found)
     with pytest.raises(DataError, match="1 margins for 2 answers"):
-        consistency(data, np.zeros(1))
+        consistency_of(data, np.zeros(1))
 
 
 def test_who_gave_one_answer_is_taken_to_be_like_the_others():
     crowd = cm.simulate(n_items=20, dimension=2, n_users=9, pairs_per_user=80, noise=2.0, seed=3)
     kept = (crowd.comparisons.user > 0) | (np.arange(len(crowd.comparisons)) == 0)
     data = crowd.comparisons.subset(kept)
-    found = consistency(data, margins_of(crowd, data))
+    found = consistency_of(data, margins_of(crowd, data))
     assert found.share[0] > 0.8
     assert found.coin_odds[0] < 20
 

@@ -3,7 +3,7 @@
 from crowdmetric.trust.answers_ceiling import Ceiling, noise_ceiling
 from crowdmetric.trust.answers_consistency import (
     Consistency,
-    consistency,
+    consistency_of,
     down_weighted,
     held_out_margins,
 )
@@ -17,7 +17,7 @@ __all__ = [
     "Quality",
     "SidedModel",
     "TieBand",
-    "consistency",
+    "consistency_of",
     "down_weighted",
     "fit_with_side",
     "held_out_margins",

@@ -28,7 +28,7 @@ from crowdmetric.losses import Loss
 from crowdmetric.regions import Region
 from crowdmetric.splits import PairFolds
 
-__all__ = ["Consistency", "consistency", "down_weighted", "held_out_margins"]
+__all__ = ["Consistency", "consistency_of", "down_weighted", "held_out_margins"]
 
 _STEPS = 41  # consistencies that are told apart, from 0 to 1
 _SCALES = 2.0 ** np.arange(-3, 4.01, 0.5)
@@ -130,7 +130,7 @@ def held_out_margins(
     return margins
 
 
-def consistency(comparisons: Comparisons, margins: Floats) -> Consistency:
+def consistency_of(comparisons: Comparisons, margins: Floats) -> Consistency:
     """Estimate each person's consistency from margins of a model that did not see the answers.
 
     Parameters
@@ -149,7 +149,7 @@ def consistency(comparisons: Comparisons, margins: Floats) -> Consistency:
     --------
     >>> questions = [[k, 0, 1] for k in (0, 1) for _ in range(50)]
     >>> answers = Comparisons.from_arrays(questions, [-1] * 50 + [-1, 1] * 25)
-    >>> found = consistency(answers, np.full(100, -3.0))
+    >>> found = consistency_of(answers, np.full(100, -3.0))
     >>> found.share.round(1), bool(found.coin_odds[1] > 1000)
     (array([1., 0.]), True)
     """

@@ -20,7 +20,7 @@ from crowdmetric.estimator import CrowdMetricCV
 from crowdmetric.features import FeatureMap
 from crowdmetric.losses import Logistic
 from crowdmetric.trust.answers_ceiling import Ceiling, ceiling_of, person_ceilings
-from crowdmetric.trust.answers_consistency import Consistency, consistency, held_out_margins
+from crowdmetric.trust.answers_consistency import Consistency, consistency_of, held_out_margins
 from crowdmetric.trust.answers_lean import Lean, lean
 from crowdmetric.trust.answers_region import Sharing
 from crowdmetric.trust.answers_repeats import Repeats, repeats
@@ -267,7 +267,7 @@ def _fit(
         left = float(Logistic().probability(-shared.bias[:1])[0])
         side = Side(left, left_of, shared.certificate)
     right = 0.5 * (1 + comparisons.response * np.where(margins < 0, -1, 1))
-    return Fitted(consistency(comparisons, margins), float(right.mean()), side)
+    return Fitted(consistency_of(comparisons, margins), float(right.mean()), side)
 
 
 def _suspicious(
