@@ -66,7 +66,7 @@ def test_people_are_told_what_there_is(here, capsys):
     assert "the answers are 'left'" in table["side"]
     assert "where a person has no preference (fit within" in out
     assert "of answers left out are predicted" in table["accuracy"]
-    assert table["consistency"].startswith("the median person follows their taste in ")
+    assert table["consistency"].startswith("the median person follows the model in ")
     assert table["suspicious"] == "1 of 6 people"
     assert "u0: agrees with themselves on " in out
 

@@ -28,6 +28,7 @@ from crowdmetric.trust import (
 from crowdmetric.trust.answers_ceiling import person_ceilings
 from crowdmetric.trust.answers_lean import lean
 from crowdmetric.trust.answers_repeats import repeats
+from crowdmetric.trust.answers_suspicion import missed, suspicious
 
 rows = st.lists(
     st.tuples(
@@ -178,6 +179,25 @@ def test_one_user_with_one_answer():
 def test_a_crowd_of_ties():
     found = quality(Comparisons.from_arrays([[0, i, i + 1] for i in range(12)], [0] * 12))
     assert found.suspicious[0].reasons == ("100% of the answers are ties",)
+
+
+def test_who_agrees_with_themselves_is_not_blamed_for_the_model():
+    crowd = cm.simulate(n_items=20, dimension=2, n_users=8, pairs_per_user=80, noise=4.0, seed=8)
+    coins = np.array([0.0] + 7 * [1.0])
+    answers = answer(crowd, mirrored(crowd.comparisons), 1, consistency=coins)
+    # To a model that sees nothing, the first two are alike.
+    margins = np.where(answers.user > 1, margins_of(crowd, answers), 3.0 - 6.0 * coin(answers))
+    found = consistency_of(answers, margins)
+    asked = repeats(answers)
+    assert np.flatnonzero(missed(asked, found)).tolist() == [1]
+    named = suspicious(answers, asked, lean(answers), found)
+    assert [one.user for one in named] == ["u0"]
+    assert len(named[0].reasons) == 2
+
+
+def coin(data):
+    """Return a toss for each answer."""
+    return np.random.default_rng(0).integers(2, size=len(data))
 
 
 def half_lost(seed, random=9, users=30, pairs=80):

@@ -213,7 +213,7 @@ def _about_consistency(found: Quality) -> list[tuple[str, str]]:
         rows.append(
             (
                 "consistency",
-                f"the median person follows their taste in {middle:.0%} of answers, else a coin "
+                f"the median person follows the model in {middle:.0%} of answers, else a coin "
                 f"(80% of people: {low:.0%} to {high:.0%})",
             )
         )

@@ -1,4 +1,4 @@
-"""How consistent each person is: which share of the answers follows their taste, not a coin.
+"""How consistent each person is: which share of the answers follows the model, not a coin.
 
 A person of consistency c follows the model for a share c of the answers, and tosses a coin for the
 rest, so an answer y to a question of margin delta has the probability
@@ -6,8 +6,10 @@ rest, so an answer y to a question of margin delta has the probability
     c f(t y delta) + (1 - c) / 2    f logistic, t one scale for the whole crowd
 
 The margins must come from a fit that did not see the answer (`held_out_margins`): a flexible model
-explains even coin flips that it has learned from. How consistencies are spread over the crowd is
-estimated too (empirical Bayes), so who gave few answers is taken to be much like the others.
+explains even coin flips that it has learned from. What no model of these features can see counts as
+a coin, too: who agrees with themselves all the same is not at fault (`answers_suspicion`). How
+consistencies are spread over the crowd is estimated too (empirical Bayes), so who gave few answers
+is taken to be much like the others.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ class Consistency:
     Parameters
     ----------
     share : ndarray of shape (K,)
-        The share of answers that follow the person's taste: 1 always, 0 coin flips (posterior
+        The share of answers that follow what the model says: 1 all, 0 coin flips (posterior
         mean).
     low, high : ndarray of shape (K,)
         Its interval (90%).

@@ -10,7 +10,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdmetric.certificate import Certificate
 from crowdmetric.checks import Floats
@@ -25,36 +24,11 @@ from crowdmetric.trust.answers_lean import Lean, lean
 from crowdmetric.trust.answers_region import Sharing
 from crowdmetric.trust.answers_repeats import Repeats, repeats
 from crowdmetric.trust.answers_side import fit_with_side
+from crowdmetric.trust.answers_suspicion import Suspicion, missed, suspicious
 
-__all__ = ["Fitted", "Quality", "Side", "Suspicion", "quality"]
+__all__ = ["Fitted", "Quality", "Side", "quality"]
 
 _SHARINGS: tuple[Sharing, Sharing] = ("shared", "person")
-_ODDS = 20.0  # how many times better coins must explain answers than the typical person's do
-_NEARLY = 0.25  # of a typical person's consistency: not coins, but little else
-_LEAST_TYPICAL = 0.75  # agreement with oneself
-_MOSTLY_TIES = 0.9
-_ENOUGH = 10  # answers, or repeated questions, from which a person can be named
-
-
-@dataclass(frozen=True)
-class Suspicion:
-    """A person whose answers somebody should look at, and why.
-
-    Parameters
-    ----------
-    user : hashable
-        Who.
-    reasons : tuple of str
-        In readable words.
-
-    Examples
-    --------
-    >>> Suspicion("ann", ("answers 'left' 40 times of 40",)).user
-    'ann'
-    """
-
-    user: Hashable
-    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +170,13 @@ def quality(
             fitted = _fit(comparisons, items, features, random_state, threads, progress, leaning)
         except (DataError, FoldsError) as error:
             notes.append(f"no model, and so no consistency from held-out answers: {error}")
+    judged = None if fitted is None else fitted.consistency
+    count = 0 if judged is None else int(missed(asked, judged).sum())
+    if count:
+        notes.append(
+            f"the model hardly predicts {count} of those who agree with themselves: the features "
+            "lack what they go by"
+        )
     return Quality(
         users=comparisons.users,
         repeats=asked,
@@ -204,7 +185,7 @@ def quality(
         person_ceilings=person_ceilings(asked.blind),
         lean=leaning,
         fitted=fitted,
-        suspicious=_suspicious(comparisons, asked, leaning, fitted),
+        suspicious=suspicious(comparisons, asked, leaning, judged),
         notes=tuple(notes),
     )
 
@@ -268,58 +249,3 @@ def _fit(
         side = Side(left, left_of, shared.certificate)
     right = 0.5 * (1 + comparisons.response * np.where(margins < 0, -1, 1))
     return Fitted(consistency_of(comparisons, margins), float(right.mean()), side)
-
-
-def _suspicious(
-    comparisons: Comparisons, asked: Repeats, leaning: Lean, fitted: Fitted | None
-) -> tuple[Suspicion, ...]:
-    """Return who stands out, the most reasons first."""
-    reasons = _reasons(comparisons, asked, leaning, fitted)
-    named = sorted((one for one in reasons.items() if one[1]), key=lambda one: -len(one[1]))
-    return tuple(Suspicion(comparisons.users[k], tuple(why)) for k, why in named)
-
-
-def _reasons(
-    comparisons: Comparisons, asked: Repeats, leaning: Lean, fitted: Fitted | None
-) -> dict[int, list[str]]:
-    """Return for each person why their answers should be looked at."""
-    reasons: dict[int, list[str]] = {k: [] for k in range(comparisons.n_users)}
-    for k in np.flatnonzero(leaning.one_sided).tolist():
-        side, share = (
-            ("left", leaning.left[k]) if leaning.left[k] > 0.5 else ("right", 1 - leaning.left[k])
-        )
-        count = int(leaning.answered[k])
-        reasons[k].append(f"answers '{side}' {round(share * count)} times of {count}")
-    answers = np.bincount(comparisons.user, minlength=comparisons.n_users)
-    for k in np.flatnonzero((leaning.ties >= _MOSTLY_TIES) & (answers >= _ENOUGH)).tolist():
-        reasons[k].append(f"{leaning.ties[k]:.0%} of the answers are ties")
-    for k in np.flatnonzero(_like_coins(asked)).tolist():
-        reasons[k].append(
-            f"agrees with themselves on {asked.agreement[k]:.0%} of {asked.questions[k]} repeated "
-            "questions, where coin flips would on 50%"
-        )
-    if fitted is not None:
-        found = fitted.consistency
-        like_coins = (found.coin_odds >= _ODDS) & (found.share <= _NEARLY)
-        for k in np.flatnonzero(like_coins).tolist():
-            reasons[k].append(
-                f"{found.accuracy[k]:.0%} of the answers are predicted from all others, and the "
-                "rest often surely wrong: coin flips explain them better"
-            )
-    return reasons
-
-
-def _like_coins(asked: Repeats) -> npt.NDArray[np.bool_]:
-    """Return whose agreement with themselves is explained by coins far better than by taste.
-
-    The reference is the median person, or three of four where even that one agrees less often:
-    in a crowd of coins, all stand out. Questions count as independent of each other.
-    """
-    agreement = np.where(asked.questions > 0, asked.agreement, 1.0)
-    some = asked.questions > 0
-    median = float(np.median(agreement[some])) if some.any() else 0.0
-    typical = float(np.clip(median, _LEAST_TYPICAL, 0.99))
-    n, agreed = asked.questions, agreement * asked.questions
-    log = n * np.log(0.5) - agreed * np.log(typical) - (n - agreed) * np.log(1 - typical)
-    near = agreement <= 0.5 + _NEARLY * (typical - 0.5)
-    return np.asarray(near & (log >= np.log(_ODDS)) & (n >= _ENOUGH))
