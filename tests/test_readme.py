@@ -83,7 +83,7 @@ def test_a_page_runs_as_written(page, tmp_path, monkeypatch, request):
     if page.name in NEEDS:
         data = request.getfixturevalue(NEEDS[page.name])
         if data is None:
-            pytest.skip(f"{page.name} needs the real data of {NEEDS[page.name]}, which is not there")
+            pytest.skip(f"{page.name} needs the real data of {NEEDS[page.name]}, not there")
         (tmp_path / data.name).symlink_to(data)
     monkeypatch.chdir(tmp_path)
     examples = blocks(page.read_text(encoding="utf-8"))
