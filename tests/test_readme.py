@@ -27,6 +27,7 @@ SLOW = {"bench", "plan", "reproduce"}  # minutes long, and tested on their own
 MAKE_DEMO = "make demo"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
+NEEDS = {"trains.md": "trains_file"}  # real data, which may not be in the repository
 CROWD = "simulate --items 20 --dim 3 --rank 1 --users 4 --pairs 60 --noise 4 --seed 0 --out ."
 
 
@@ -78,7 +79,12 @@ def run_python(code: str, namespace: dict[str, object], where: str, line: int) -
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_runs_as_written(page, tmp_path, monkeypatch):
+def test_a_page_runs_as_written(page, tmp_path, monkeypatch, request):
+    if page.name in NEEDS:
+        data = request.getfixturevalue(NEEDS[page.name])
+        if data is None:
+            pytest.skip(f"{page.name} needs the real data of {NEEDS[page.name]}, not there")
+        (tmp_path / data.name).symlink_to(data)
     monkeypatch.chdir(tmp_path)
     examples = blocks(page.read_text(encoding="utf-8"))
     if not any(MAKE_DEMO in code for _, code, _ in examples):

@@ -21,6 +21,7 @@ from crowdmetric.cli import (
     fit,
     plan,
     predict,
+    quality,
     rank,
     reproduce,
     show,
@@ -38,6 +39,7 @@ _COMMANDS = (
     plan,
     design,
     check,
+    quality,
     fit,
     show,
     predict,
@@ -102,8 +104,8 @@ def build_parser() -> Parser:
     Examples
     --------
     >>> list(build_parser().commands)
-    ['demo', 'simulate', 'plan', 'design', 'check', 'fit', 'show', 'predict', 'evaluate', 'rank',
-    'reproduce', 'bench', 'completion']
+    ['demo', 'simulate', 'plan', 'design', 'check', 'quality', 'fit', 'show', 'predict', 'evaluate',
+    'rank', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

@@ -16,6 +16,8 @@ from crowdmetric.paper.colours import Colours
 from crowdmetric.paper.experiments import COLOURS, Experiment
 from crowdmetric.paper.results import Results
 from crowdmetric.readers import write_table
+from crowdmetric.trust.answers_lean import lean
+from crowdmetric.trust.answers_repeats import repeats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,18 +82,9 @@ def people(answers: Comparisons) -> People:
     >>> people(Comparisons.from_arrays([[0, 0, 1], [0, 1, 0]], [-1, 1])).agreement
     array([1.])
     """
-    count, n = answers.n_users, answers.n_items
-    table = np.zeros((count, n, n))
-    table[answers.user, answers.left, answers.right] = answers.response
-    mirrored = np.swapaxes(table, 1, 2)
-    both = np.triu((table != 0) & (mirrored != 0), k=1)
-    same = both & (table == -mirrored)
-    asked = both.sum(axis=(1, 2))
-    agreement = np.full(count, np.nan)
-    np.divide(same.sum(axis=(1, 2)), asked, out=agreement, where=asked > 0)
-    given = np.bincount(answers.user, minlength=count).astype(np.float64)
-    left = np.bincount(answers.user, answers.response < 0, minlength=count) / np.maximum(given, 1)
-    return People(tuple(map(str, answers.users)), given, agreement, left)
+    given = np.bincount(answers.user, minlength=answers.n_users).astype(np.float64)
+    names = tuple(map(str, answers.users))
+    return People(names, given, repeats(answers).agreement, lean(answers).left)
 
 
 def write_people(data: ColourData, path: Path) -> None:
