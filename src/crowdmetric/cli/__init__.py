@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from crowdmetric.cli import (
+    audit,
     bench,
     check,
     completion,
@@ -42,6 +43,7 @@ _COMMANDS = (
     show,
     predict,
     evaluate,
+    audit,
     rank,
     reproduce,
     bench,
@@ -102,8 +104,8 @@ def build_parser() -> Parser:
     Examples
     --------
     >>> list(build_parser().commands)
-    ['demo', 'simulate', 'plan', 'design', 'check', 'fit', 'show', 'predict', 'evaluate', 'rank',
-    'reproduce', 'bench', 'completion']
+    ['demo', 'simulate', 'plan', 'design', 'check', 'fit', 'show', 'predict', 'evaluate', 'audit',
+    'rank', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

@@ -1,0 +1,144 @@
+"""The whole audit of a model: for whom it is right, whether one metric will do, and beside what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from crowdmetric.checks import Floats
+from crowdmetric.comparisons import Comparisons
+from crowdmetric.model import Model
+from crowdmetric.trust.audit_gain import Gain, gains
+from crowdmetric.trust.audit_groups import Groups
+from crowdmetric.trust.audit_metric_test import MetricTest, common_metric_test, why_not
+from crowdmetric.trust.audit_refit import Settings, aligned
+from crowdmetric.trust.audit_rounds import LeftOut, Rounds
+from crowdmetric.trust.audit_table import Measured, measured, per_group, per_person
+from crowdmetric.trust.baselines_beside import Baseline, baselines
+
+__all__ = ["Audit", "audit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an audit found.
+
+    Parameters
+    ----------
+    overall : Measured
+        How well the model predicts.
+    people : list of Measured
+        The same of everybody, the worst first.
+    groups : dict of str to list of Measured
+        The same of every group, column by column, the worst first.
+    tests : list of MetricTest
+        Whether one metric fits all groups, and everybody.
+    gains : list of Gain
+        What metrics of their own would gain them.
+    untested : str or None
+        Why there are no tests and gains, if so.
+    baselines : list of Baseline
+        Simple predictors beside the model.
+    how : str
+        Which answers were predicted, and from which.
+
+    Examples
+    --------
+    >>> import crowdmetric as cm
+    >>> crowd = cm.simulate(n_items=20, dimension=2, n_users=4, pairs_per_user=40, noise=4.0)
+    >>> fit = cm.CrowdMetric(crowd.items, cm.regions.NuclearFull(5.0)).fit(crowd.comparisons)
+    >>> audit(fit.model_, crowd.comparisons, replicates=0).how
+    'answers left out, in 5 folds, by fits to the others'
+    """
+
+    overall: Measured
+    people: list[Measured]
+    groups: dict[str, list[Measured]]
+    how: str
+    tests: list[MetricTest] = field(default_factory=list)
+    gains: list[Gain] = field(default_factory=list)
+    untested: str | None = None
+    baselines: list[Baseline] = field(default_factory=list)
+
+
+def audit(
+    model: Model,
+    comparisons: Comparisons,
+    groups: Sequence[Groups] = (),
+    *,
+    training: Comparisons | None = None,
+    with_baselines: bool = False,
+    replicates: int = 199,
+    folds: int = 5,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Audit:
+    """Audit a model.
+
+    Nobody is judged by answers that were fitted to. If the model has been fitted to other answers
+    than these, give those as ``training``. Otherwise the model's settings are fitted again to all
+    folds of the answers but one, in turn, and judged by that one.
+
+    Parameters
+    ----------
+    model : Model
+        What is audited.
+    comparisons : Comparisons
+        Answers of the model's users.
+    groups : sequence of Groups
+        Ways to group them; see `read_groups`.
+    training : Comparisons, optional
+        What the model has been fitted to, if the comparisons are not among it.
+    with_baselines : bool
+        Fit simple predictors too.
+    replicates : int
+        Of the bootstrap behind the tests of the common metric; 0 for neither tests nor gains.
+    folds : int
+        How many.
+    seed : int
+        Of the folds, and of the bootstrap.
+    progress : callable, optional
+        Called with the numbers of replicates that are done, and that are to be done.
+
+    Returns
+    -------
+    Audit
+        Everything found.
+
+    Examples
+    --------
+    >>> import crowdmetric as cm
+    >>> crowd = cm.simulate(n_items=20, dimension=2, n_users=4, pairs_per_user=40, noise=4.0)
+    >>> fit = cm.CrowdMetric(crowd.items, cm.regions.NuclearFull(5.0)).fit(crowd.comparisons)
+    >>> towns = Groups.of("town", ["Ulm", "Bonn", "Ulm", "Bonn"])
+    >>> found = audit(fit.model_, crowd.test, [towns], training=crowd.comparisons, replicates=19)
+    >>> found.overall.accuracy.value > 0.8, [one.column for one in found.tests]
+    (True, ['town', 'person'])
+    """
+    answers = aligned(model, comparisons)
+    if training is None:
+        rounds, seen = Rounds.folds(answers, folds, seed), answers
+        settings = Settings(model)
+
+        def fitted(some: Comparisons) -> Callable[[Comparisons], Floats]:
+            solution = settings.fit(some.answers())
+            return lambda asked: settings.margins(solution, asked)
+
+        margins = rounds.margins(fitted)
+    else:
+        seen = aligned(model, training)
+        rounds = Rounds.unseen(seen, answers)
+        margins = model.margins(answers)
+    left_out = LeftOut.of(margins, answers, model.loss)
+    untested = why_not(model) if replicates else "the tests were not asked for"
+    test = untested is None
+    return Audit(
+        overall=measured("model", left_out, answers),
+        people=per_person(left_out, answers),
+        groups={one.column: per_group(one, left_out, answers) for one in groups},
+        how=rounds.how,
+        tests=common_metric_test(model, seen, groups, replicates, seed, progress) if test else [],
+        gains=gains(model, rounds, groups) if test else [],
+        untested=untested,
+        baselines=baselines(model, rounds) if with_baselines else [],
+    )
