@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
         training = read_comparisons(arguments.training, model.items, model.users)
     groups = read_groups(arguments.users, model.users) if arguments.users is not None else ()
     wanted = sys.stderr.isatty() if arguments.progress is None else arguments.progress
-    line = UnitsLine("replicates") if wanted else None
+    line = UnitsLine("steps") if wanted else None
     with about(arguments.comparisons):
         try:
             found = audit(
@@ -126,7 +126,7 @@ def _facts(found: Audit) -> dict[str, Any]:
     return {
         "comparisons": found.overall.answers,
         "judged_by": found.how,
-        "model": _measured(found.overall),
+        "model": _measured(found.overall) | {"gap": found.gap},
         "people": [_measured(one) for one in found.people],
         "groups": {
             column: [_measured(one) for one in measured]
@@ -150,6 +150,7 @@ def _test(test: MetricTest, gained: Sequence[Gain]) -> dict[str, Any]:
         "by": test.column,
         "groups": test.groups,
         "p_value": test.p_value,
+        "reason_to_doubt": test.reason_to_doubt,
         "statistic": test.statistic,
         "expected": test.expected,
         "replicates": test.replicates,
@@ -169,9 +170,21 @@ def _interval(name: str, interval: Interval | None) -> dict[str, float | None]:
 
 def _rows(found: Audit) -> list[tuple[str, str]]:
     """Return what people want to know."""
-    rows = [("answers", f"{found.overall.answers}: {found.how}"), ("model", _said(found.overall))]
+    rows = [
+        ("answers", f"{found.overall.answers}: {found.how}"),
+        ("model", f"{_said(found.overall)}; gap {found.gap:.1e}"),
+    ]
     rows += [(one.measured.name, _beside(one)) for one in found.baselines]  # type: ignore[misc]
     rows += [("worst person", f"{one.name}: {_said(one)}") for one in found.people[:_SHOWN]]
+    average = found.overall.accuracy.value
+    below = sum(one.accuracy.high < average for one in found.people)
+    rows.append(
+        (
+            "clearly worse",
+            f"{below} of {len(found.people)} people, whose intervals end below the {average:.1%} "
+            f"({len(found.people) / 40:.1f} by chance)",
+        )
+    )
     for column, measured in found.groups.items():
         rows += [(f"worst {column}", f"{one.name}: {_said(one)}") for one in measured[:_SHOWN]]
     rows += [(f"one metric? {test.column}", _verdict(test, found.gains)) for test in found.tests]
@@ -223,7 +236,7 @@ def _write(found: Audit, folder: Path) -> None:
         "people": [_measured(one) for one in found.people],
         "groups": groups,
         "common_metric": [_test(test, found.gains) for test in found.tests],
-        "baselines": [_measured(found.overall) | {"gap": None}]
+        "baselines": [_measured(found.overall) | {"gap": found.gap}]
         + [_measured(one.measured) | {"gap": one.gap} for one in found.baselines],
     }
     for name, rows in tables.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,7 +28,7 @@ class Gain:
     Parameters
     ----------
     column : str
-        What the groups are about; "person" where everybody has a metric of their own.
+        What the groups are about; "each person" where everybody has a metric of their own.
     accuracy : Interval
         Share of answers that are predicted with metrics per group, less that with a common one.
     log_loss : Interval, optional
@@ -45,7 +45,12 @@ class Gain:
     log_loss: Interval | None
 
 
-def gains(model: Model, rounds: Rounds, groups: Sequence[Groups]) -> list[Gain]:
+def gains(
+    model: Model,
+    rounds: Rounds,
+    groups: Sequence[Groups],
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Gain]:
     """Measure what a metric per group gains, and one per person.
 
     Every group is fitted alone, in a region no wider than what its members have in the crowd's.
@@ -58,6 +63,8 @@ def gains(model: Model, rounds: Rounds, groups: Sequence[Groups]) -> list[Gain]:
         What is predicted from what, with the model's codes.
     groups : sequence of Groups
         Of the model's users.
+    progress : callable, optional
+        Called with the numbers of rounds that are done, and that are to be done.
 
     Returns
     -------
@@ -72,7 +79,7 @@ def gains(model: Model, rounds: Rounds, groups: Sequence[Groups]) -> list[Gain]:
     >>> rounds = Rounds.unseen(crowd.comparisons, crowd.test)
     >>> (found,) = gains(fit.model_, rounds, [])
     >>> found.column, found.log_loss.value < 0
-    ('person', True)
+    ('each person', True)
     """
     settings = Settings(model)
     answered = np.unique(rounds.answers.user)
@@ -81,7 +88,7 @@ def gains(model: Model, rounds: Rounds, groups: Sequence[Groups]) -> list[Gain]:
     apart = {way.column: np.empty_like(common) for way in ways}
     if len(answered) > 1:
         apart[PERSONS] = np.empty_like(common)
-    for training, rows in rounds.rounds if apart else ():
+    for done, (training, rows) in enumerate(rounds.rounds if apart else (), start=1):
         asked, answers = rounds.answers.subset(rows), training.answers()
         fitted = settings.fit(answers)
         common[rows] = settings.margins(fitted, asked)
@@ -89,6 +96,8 @@ def gains(model: Model, rounds: Rounds, groups: Sequence[Groups]) -> list[Gain]:
             apart[way.column][rows] = _grouped(settings, fitted, answers, asked, way.of_user)
         alone = settings.fit(answers, of_persons(model.region, fitted), single=True)
         apart[PERSONS][rows] = settings.margins(alone, asked)
+        if progress is not None:
+            progress(done, len(rounds.rounds))
     return [_gain(column, common, other, rounds, model) for column, other in apart.items()]
 
 

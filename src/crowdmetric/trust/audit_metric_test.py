@@ -13,6 +13,7 @@ from crowdmetric.errors import SettingError
 from crowdmetric.losses import Link
 from crowdmetric.model import Model
 from crowdmetric.regions import FixedMetric
+from crowdmetric.solver.threads import one_thread_for_linear_algebra
 from crowdmetric.trust.audit_groups import Groups
 from crowdmetric.trust.audit_refit import Settings, aligned
 from crowdmetric.trust.audit_score import Directions, statistics
@@ -21,7 +22,7 @@ __all__ = ["MetricTest", "common_metric_test", "why_not"]
 
 Progress = Callable[[int, int], None]
 
-PERSONS = "person"
+PERSONS = "each person"
 """What groups of one are called."""
 
 
@@ -32,7 +33,7 @@ class MetricTest:
     Parameters
     ----------
     column : str
-        What the groups are about; "person" where everybody is a group.
+        What the groups are about; "each person" where everybody is a group.
     groups : int
         How many there are.
     statistic : float
@@ -198,7 +199,8 @@ class _Drawing:
         right = loss.probability(margins)
 
         def measure(answers: Answers, margins: Floats, points: Floats) -> list[float]:
-            return statistics(directions, answers, margins, points, loss, self.groupings)
+            with one_thread_for_linear_algebra():
+                return statistics(directions, answers, margins, points, loss, self.groupings)
 
         observed = measure(self.answers, margins, fitted.points)
         simulated = []

@@ -75,7 +75,7 @@ class Settings:
         alone = single or self.model.metric.ndim == 3
         problem = Problem(answers, self.model.x, self.model.loss, where, alone)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotConvergedWarning)  # gaps are reported together
+            warnings.simplefilter("ignore", NotConvergedWarning)  # its certificate says so
             return solve(problem, tol=self.tol, start=start)
 
     def margins(self, solution: Solution, asked: Comparisons) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Comparisons
-from crowdmetric.errors import DataError, FoldsError
+from crowdmetric.errors import DataError, FoldsError, SettingError
 from crowdmetric.losses import Link, Loss
 from crowdmetric.splits import PairFolds
 
@@ -66,6 +66,8 @@ class Rounds:
         crowdmetric.errors.DataError: all answers are about one question, so none can be left out
         and predicted from the others; give more answers, or those the model was fitted to apart
         """
+        if count < 2:
+            raise SettingError(f"there must be at least 2 folds, not {count}")
         triples = np.column_stack([answers.user, answers.left, answers.right]).astype(np.int64)
         for splits in range(count, 1, -1):
             try:

@@ -55,7 +55,7 @@ class TwoTowns:
     --------
     >>> trial = TwoTowns(1.0, 0, users=6, pairs=60, n_items=20, dimension=2, replicates=19)
     >>> [by for by, p_value in trial.run()]
-    ['town', 'person']
+    ['town', 'each person']
     """
 
     difference: float

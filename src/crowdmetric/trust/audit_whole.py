@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,9 +15,11 @@ from crowdmetric.trust.audit_metric_test import MetricTest, common_metric_test, 
 from crowdmetric.trust.audit_refit import Settings, aligned
 from crowdmetric.trust.audit_rounds import LeftOut, Rounds
 from crowdmetric.trust.audit_table import Measured, measured, per_group, per_person
-from crowdmetric.trust.baselines_beside import Baseline, baselines
+from crowdmetric.trust.baselines_beside import BASELINES, Baseline, baselines
 
 __all__ = ["Audit", "audit"]
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,8 @@ class Audit:
         Simple predictors beside the model.
     how : str
         Which answers were predicted, and from which.
+    gap : float
+        How far the fits that predicted are, at most, from the best of their kind, in risk.
 
     Examples
     --------
@@ -55,6 +60,7 @@ class Audit:
     people: list[Measured]
     groups: dict[str, list[Measured]]
     how: str
+    gap: float
     tests: list[MetricTest] = field(default_factory=list)
     gains: list[Gain] = field(default_factory=list)
     untested: str | None = None
@@ -71,7 +77,7 @@ def audit(
     replicates: int = 199,
     folds: int = 5,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """Audit a model.
 
@@ -98,7 +104,7 @@ def audit(
     seed : int
         Of the folds, and of the bootstrap.
     progress : callable, optional
-        Called with the numbers of replicates that are done, and that are to be done.
+        Called with the numbers of steps that are done, and that are to be done.
 
     Returns
     -------
@@ -113,32 +119,49 @@ def audit(
     >>> towns = Groups.of("town", ["Ulm", "Bonn", "Ulm", "Bonn"])
     >>> found = audit(fit.model_, crowd.test, [towns], training=crowd.comparisons, replicates=19)
     >>> found.overall.accuracy.value > 0.8, [one.column for one in found.tests]
-    (True, ['town', 'person'])
+    (True, ['town', 'each person'])
     """
     answers = aligned(model, comparisons)
-    if training is None:
-        rounds, seen = Rounds.folds(answers, folds, seed), answers
-        settings = Settings(model)
-
-        def fitted(some: Comparisons) -> Callable[[Comparisons], Floats]:
-            solution = settings.fit(some.answers())
-            return lambda asked: settings.margins(solution, asked)
-
-        margins = rounds.margins(fitted)
-    else:
-        seen = aligned(model, training)
-        rounds = Rounds.unseen(seen, answers)
-        margins = model.margins(answers)
+    seen = answers if training is None else aligned(model, training)
+    apart = training is not None
+    rounds = Rounds.unseen(seen, answers) if apart else Rounds.folds(answers, folds, seed)
+    margins, gap = _predicted(model, rounds, apart)
     left_out = LeftOut.of(margins, answers, model.loss)
     untested = why_not(model) if replicates else "the tests were not asked for"
     test = untested is None
+    total = test * (replicates + len(rounds.rounds)) + with_baselines * len(BASELINES)
+    step = _steps(progress, total)
     return Audit(
         overall=measured("model", left_out, answers),
         people=per_person(left_out, answers),
         groups={one.column: per_group(one, left_out, answers) for one in groups},
         how=rounds.how,
-        tests=common_metric_test(model, seen, groups, replicates, seed, progress) if test else [],
-        gains=gains(model, rounds, groups) if test else [],
+        gap=gap,
+        tests=common_metric_test(model, seen, groups, replicates, seed, step) if test else [],
+        gains=gains(model, rounds, groups, step) if test else [],
         untested=untested,
-        baselines=baselines(model, rounds) if with_baselines else [],
+        baselines=baselines(model, rounds, step) if with_baselines else [],
     )
+
+
+def _predicted(model: Model, rounds: Rounds, apart: bool) -> tuple[Floats, float]:
+    """Return the margins of all answers, and the gap of the fits they come from."""
+    if apart:
+        return model.margins(rounds.answers), model.certificate.gap
+    settings, gaps = Settings(model), []
+
+    def fitted(training: Comparisons) -> Callable[[Comparisons], Floats]:
+        solution = settings.fit(training.answers())
+        gaps.append(solution.certificate.gap)
+        return lambda asked: settings.margins(solution, asked)
+
+    margins = rounds.margins(fitted)
+    return margins, max(gaps)
+
+
+def _steps(progress: Progress | None, total: int) -> Progress | None:
+    """Return what counts the steps of all parts together."""
+    if progress is None:
+        return None
+    done = itertools.count(1)
+    return lambda *_: progress(next(done), total)

@@ -13,6 +13,7 @@ from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Answers, Comparisons
 from crowdmetric.errors import FoldsError
 from crowdmetric.metrics import log_loss
+from crowdmetric.solver.threads import one_thread_for_linear_algebra
 from crowdmetric.splits import PairFolds
 
 __all__ = ["BradleyTerry", "chosen_ridge", "fit_bradley_terry"]
@@ -83,13 +84,14 @@ def fit_bradley_terry(answers: Answers, ridge: float) -> BradleyTerry:
         pull = np.bincount(worse, force, count) - np.bincount(better, force, count)
         return value / total, (pull + ridge * worth) / total
 
-    found = minimize(
-        value_and_gradient,
-        np.zeros(count),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-9},
-    )
+    with one_thread_for_linear_algebra():  # more would only wait for each other
+        found = minimize(
+            value_and_gradient,
+            np.zeros(count),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-9},
+        )
     worth: npt.NDArray[np.float64] = np.asarray(found.x)
     slope = value_and_gradient(worth)[1]
     return BradleyTerry(worth, float(slope @ slope) * total / (2 * ridge))
