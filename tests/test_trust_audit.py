@@ -375,3 +375,14 @@ def test_separate_metrics_gain_where_metrics_differ():
     assert by_town.accuracy.low > 0
     assert by_town.log_loss.low > 0
     assert by_person.log_loss.value < by_town.log_loss.value
+
+
+def test_ties_alone_are_no_reason_for_an_error():
+    data = crowd()
+    answers = data.comparisons
+    triples = np.column_stack([answers.user, answers.left, answers.right])
+    tied = Comparisons.from_arrays(triples, np.zeros(len(answers)), users=answers.users, n_items=20)
+    model = fitted(tied, data.items)
+    found = audit(model, tied, replicates=3)
+    assert found.untested.startswith("every answer is a tie")
+    assert found.overall.accuracy.value == 0.5

@@ -78,10 +78,7 @@ def common_metric_test(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[MetricTest]:
-    """Test one common metric against one per group, and against one per person.
-
-    The model's settings are fitted to the answers; then answers to the same questions are drawn
-    from that fit, many times, and fitted too: a parametric bootstrap.
+    """Test one common metric against one per group, and one per person, by parametric bootstrap.
 
     Parameters
     ----------
@@ -117,20 +114,13 @@ def common_metric_test(
     >>> found.groups, found.reason_to_doubt
     (4, False)
     """
-    refusal = why_not(model)
-    if refusal is not None:
-        raise SettingError(refusal)
-    if replicates < 1:
-        raise SettingError(f"replicates must be at least 1, not {replicates}")
-    asked = aligned(model, comparisons)
-    asked = asked.subset(np.argsort(asked.user, kind="stable"))
-    answers = asked.answers("drop")
-    kept = asked.subset(asked.response != 0)
-    kept = kept if kept.weight is None else kept.subset(kept.weight > 0)
+    _refuse(model, comparisons, replicates)
+    asked = _without_ties(aligned(model, comparisons))
+    answers = asked.answers()
     ways = [*_with_choice(groups, answers), *_persons(model, answers)]
     if not ways:
         return []
-    drawn = _Drawing(model, kept, answers, [way.of_user for way in ways])
+    drawn = _Drawing(model, asked, answers, [way.of_user for way in ways])
     observed, simulated = drawn.run(replicates, np.random.default_rng(seed), progress)
     return [
         MetricTest(
@@ -145,13 +135,15 @@ def common_metric_test(
     ]
 
 
-def why_not(model: Model) -> str | None:
+def why_not(model: Model, comparisons: Comparisons) -> str | None:
     """Say why it makes no sense to ask whether one metric fits everyone, if so.
 
     Parameters
     ----------
     model : Model
         The model.
+    comparisons : Comparisons
+        The answers to ask it of.
 
     Returns
     -------
@@ -161,8 +153,8 @@ def why_not(model: Model) -> str | None:
     Examples
     --------
     >>> from crowdmetric.model import example
-    >>> why_not(example()) is None
-    True
+    >>> why_not(example(), Comparisons.from_arrays([[0, 0, 1]], [0]))
+    'every answer is a tie, which says nothing about metrics; ask for left or right'
     """
     if model.metric.ndim == 3:
         return (
@@ -175,7 +167,24 @@ def why_not(model: Model) -> str | None:
             f"the loss {model.loss.name!r} gives no probabilities to draw answers from; fit with "
             "logistic or probit to test the common metric"
         )
+    if not comparisons.response.any():
+        return "every answer is a tie, which says nothing about metrics; ask for left or right"
     return None
+
+
+def _refuse(model: Model, comparisons: Comparisons, replicates: int) -> None:
+    """Refuse what cannot be tested."""
+    refusal = why_not(model, comparisons)
+    if refusal is not None:
+        raise SettingError(refusal)
+    if replicates < 1:
+        raise SettingError(f"replicates must be at least 1, not {replicates}")
+
+
+def _without_ties(asked: Comparisons) -> Comparisons:
+    """Return the answers that say left or right, sorted by user."""
+    order = np.argsort(asked.user, kind="stable")
+    return asked.subset(order[asked.response[order] != 0])
 
 
 @dataclass(frozen=True, eq=False)

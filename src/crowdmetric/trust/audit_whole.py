@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Comparisons
@@ -79,11 +79,7 @@ def audit(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a model.
-
-    Nobody is judged by answers that were fitted to. If the model has been fitted to other answers
-    than these, give those as ``training``. Otherwise the model's settings are fitted again to all
-    folds of the answers but one, in turn, and judged by that one.
+    """Audit a model; nobody is judged by answers that were fitted to.
 
     Parameters
     ----------
@@ -94,7 +90,8 @@ def audit(
     groups : sequence of Groups
         Ways to group them; see `read_groups`.
     training : Comparisons, optional
-        What the model has been fitted to, if the comparisons are not among it.
+        What the model has been fitted to, if the comparisons are not among it. Without it, the
+        model's settings are fitted to all folds of the comparisons but one, in turn.
     with_baselines : bool
         Fit simple predictors too.
     replicates : int
@@ -125,22 +122,31 @@ def audit(
     seen = answers if training is None else aligned(model, training)
     apart = training is not None
     rounds = Rounds.unseen(seen, answers) if apart else Rounds.folds(answers, folds, seed)
-    margins, gap = _predicted(model, rounds, apart)
-    left_out = LeftOut.of(margins, answers, model.loss)
-    untested = why_not(model) if replicates else "the tests were not asked for"
+    untested = why_not(model, seen) if replicates else "the tests were not asked for"
     test = untested is None
-    total = test * (replicates + len(rounds.rounds)) + with_baselines * len(BASELINES)
-    step = _steps(progress, total)
+    step = _steps(
+        progress, test * (replicates + len(rounds.rounds)) + with_baselines * len(BASELINES)
+    )
+    return replace(
+        _judged(model, rounds, apart, groups),
+        untested=untested,
+        tests=common_metric_test(model, seen, groups, replicates, seed, step) if test else [],
+        gains=gains(model, rounds, groups, step) if test else [],
+        baselines=baselines(model, rounds, step) if with_baselines else [],
+    )
+
+
+def _judged(model: Model, rounds: Rounds, apart: bool, groups: Sequence[Groups]) -> Audit:
+    """Return the tables."""
+    margins, gap = _predicted(model, rounds, apart)
+    answers = rounds.answers
+    left_out = LeftOut.of(margins, answers, model.loss)
     return Audit(
         overall=measured("model", left_out, answers),
         people=per_person(left_out, answers),
         groups={one.column: per_group(one, left_out, answers) for one in groups},
         how=rounds.how,
         gap=gap,
-        tests=common_metric_test(model, seen, groups, replicates, seed, step) if test else [],
-        gains=gains(model, rounds, groups, step) if test else [],
-        untested=untested,
-        baselines=baselines(model, rounds, step) if with_baselines else [],
     )
 
 
