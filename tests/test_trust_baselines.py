@@ -89,3 +89,30 @@ def test_what_baselines_are_best_at_they_win():
     }
     assert min(found, key=found.get) == "pooled linear"
     assert found["pooled Bradley-Terry"] < found["per-person linear"]
+
+
+class Squares:
+    """A feature map with more features than it is given."""
+
+    name = "squares"
+
+    def fit(self, features, names):
+        return self
+
+    def transform(self, features):
+        return np.column_stack([features, np.square(features)])
+
+    def inverse(self, features):
+        return features[:, : features.shape[1] // 2]
+
+
+def test_baselines_of_a_lifted_model_stay_simple():
+    region = cm.regions.NuclearFull(8.0)
+    lifted = cm.CrowdMetric(CROWD.items, region, features=Squares()).fit(CROWD.comparisons).model_
+    assert lifted.dimension == 6
+    assert identity(lifted).make(1.0, 1.0).metric.shape == (3, 3)
+    margins, _ = pooled_linear(lifted).fitted(CROWD.comparisons, pooled_linear(lifted).make(5.0))
+    x = CROWD.items.features
+    rows = x[CROWD.test.left] - x[CROWD.test.right]
+    found = margins(CROWD.test)
+    assert found == pytest.approx(rows @ np.linalg.lstsq(rows, found)[0])  # linear in the features

@@ -17,11 +17,12 @@ from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Comparisons
 from crowdmetric.errors import DataError, FoldsError
 from crowdmetric.estimator import CrowdMetric, CrowdMetricCV
+from crowdmetric.features import FeatureMap, feature_map
 from crowdmetric.losses import Logistic
 from crowdmetric.model import Model
 from crowdmetric.regions import FixedMetric, Region
 
-__all__ = ["Linear", "identity", "per_person_linear", "pooled_linear"]
+__all__ = ["Linear", "identity", "per_person_linear", "plain_features", "pooled_linear"]
 
 _FOLDS = 3
 _SIZES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the identity, in units of the margins' spread
@@ -77,7 +78,7 @@ class Linear:
             self.model.items,
             self.make,
             self.model.loss,
-            features=self.model.features,
+            features=plain_features(self.model),
             radii=self.radii,
             cv=_FOLDS,
             tol=1e-4,
@@ -109,8 +110,8 @@ class Linear:
         float
             The certified gap.
         """
-        model = self.model
-        fit = CrowdMetric(model.items, region, model.loss, features=model.features, tol=1e-5)
+        model, plain = self.model, plain_features(self.model)
+        fit = CrowdMetric(model.items, region, model.loss, features=plain, tol=1e-5)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotConvergedWarning)  # the gap is shown
             found = fit.fit(self._asked(answers)).model_
@@ -195,11 +196,12 @@ def identity(model: Model) -> Linear:
     array([[2., 0.],
            [0., 2.]])
     """
-    squares = np.einsum("id,id->i", model.x, model.x)
+    x = plain_features(model).transform(model.items.features)
+    squares = np.einsum("id,id->i", x, x)
     spread = float(np.std(squares)) or 1.0
     scale = model.loss.scale if isinstance(model.loss, Logistic) else 1.0
     farthest = float(np.sqrt(squares.max())) or 1.0
-    unit = np.eye(model.dimension)
+    unit = np.eye(x.shape[1])
     radii = tuple(
         (size / (scale * spread), 2 * size / (scale * spread) * reach * farthest)
         for size in _SIZES
@@ -212,9 +214,34 @@ def identity(model: Model) -> Linear:
     return Linear(model, make, radii=radii)
 
 
+def plain_features(model: Model) -> FeatureMap:
+    """Return the model's feature map if it leaves the features as many as they are.
+
+    Parameters
+    ----------
+    model : Model
+        Whose features they are.
+
+    Returns
+    -------
+    FeatureMap
+        Else the one that standardises: a baseline is to be simple.
+
+    Examples
+    --------
+    >>> from crowdmetric.model import example
+    >>> plain_features(example()).name
+    'raw'
+    """
+    if model.dimension == len(model.items.names):
+        return model.features
+    return feature_map("standardize").fit(model.items.features, model.items.names)
+
+
 def _without_metric(model: Model) -> Callable[..., Region]:
     """Return the function from the radius of the points to the region."""
-    none = np.zeros((model.dimension, model.dimension))
+    dimension = len(model.items.names)
+    none = np.zeros((dimension, dimension))
 
     def make(radius: float) -> Region:
         return FixedMetric(none, radius)
