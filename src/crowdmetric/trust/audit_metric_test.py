@@ -18,9 +18,12 @@ from crowdmetric.trust.audit_groups import Groups
 from crowdmetric.trust.audit_refit import Settings, aligned
 from crowdmetric.trust.audit_score import Directions, statistics
 
-__all__ = ["MetricTest", "common_metric_test", "why_not"]
+__all__ = ["DOUBT", "PERSONS", "MetricTest", "common_metric_test", "why_not"]
 
 Progress = Callable[[int, int], None]
+
+DOUBT = 0.05
+"""The largest p-value that is a reason to doubt."""
 
 PERSONS = "each person"
 """What groups of one are called."""
@@ -60,14 +63,14 @@ class MetricTest:
 
     @property
     def reason_to_doubt(self) -> bool:
-        """Whether p is below 5 %.
+        """Whether p is 5 % or below.
 
         Examples
         --------
         >>> MetricTest("town", 2, 1.1, 1.0, 0.2, 199).reason_to_doubt
         False
         """
-        return self.p_value < 0.05
+        return self.p_value <= DOUBT
 
 
 def common_metric_test(

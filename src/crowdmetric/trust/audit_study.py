@@ -25,7 +25,7 @@ from crowdmetric.losses import Logistic
 from crowdmetric.simulation import Simulation, oracle_radii, simulate
 from crowdmetric.trust.audit_groups import Groups
 from crowdmetric.trust.audit_intervals import Interval, share_interval
-from crowdmetric.trust.audit_metric_test import common_metric_test
+from crowdmetric.trust.audit_metric_test import DOUBT, common_metric_test
 from crowdmetric.units import run_all
 
 __all__ = ["COLUMNS", "Size", "TwoTowns", "size_of"]
@@ -165,7 +165,7 @@ class Size:
     difference : float
         Between the towns.
     doubted : Interval
-        The share of trials with p below 5 %: the test's size if there was no difference, else
+        The share of trials with p at 5 % or below: the test's size if there was no difference, else
         its power.
     uniform : float
         The p-value of Kolmogorov's test that the p-values are uniform.
@@ -212,14 +212,18 @@ def size_of(
     []
     """
     found = run_all(trials, COLUMNS, folder, workers, progress)
-    p_values: dict[tuple[float, str], list[float]] = {}
+    generator = np.random.default_rng(0)
+    p_values: dict[tuple[float, str], list[tuple[float, float]]] = {}
     for trial, rows in found.items():
         for by, p_value in rows:
-            p_values.setdefault((trial.difference, by), []).append(p_value)
+            # A p-value is a multiple of 1 / (replicates + 1); spread over the step that it ends,
+            # it is uniform without steps if it is with them.
+            spread = p_value - generator.random() / (trial.replicates + 1)
+            p_values.setdefault((trial.difference, by), []).append((p_value, spread))
     sizes = []
-    for (difference, by), values in p_values.items():
-        low = (np.array(values) < 0.05).astype(np.float64)
-        nobody = np.zeros(len(low), dtype=np.intp)
-        doubted = share_interval(low, np.ones(len(low)), nobody)
-        sizes.append(Size(by, difference, doubted, float(kstest(values, "uniform").pvalue)))
+    for (difference, by), pairs in p_values.items():
+        values, spreads = np.array(pairs).T
+        low = (values <= DOUBT).astype(np.float64)
+        doubted = share_interval(low, np.ones(len(low)), np.zeros(len(low), dtype=np.intp))
+        sizes.append(Size(by, difference, doubted, float(kstest(spreads, "uniform").pvalue)))
     return sizes
