@@ -25,7 +25,7 @@ from crowdmetric.regions import FixedMetric, Region
 __all__ = ["Linear", "identity", "per_person_linear", "plain_features", "pooled_linear"]
 
 _FOLDS = 3
-_SIZES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the identity, in units of the margins' spread
+_SIZES = (0.03, 0.1, 0.3, 1.0)  # of the identity, in units of the margins' spread
 _REACHES = (0.5, 1.5, 5.0)  # of the ideal points, in units of the farthest item
 
 
