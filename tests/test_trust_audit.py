@@ -289,6 +289,7 @@ def test_one_user_is_audited_and_has_nobody_to_share_a_metric_with():
     model = fitted(data.comparisons, data.items, loss=Probit())
     found = audit(model, data.comparisons, [Groups.of("town", ["Ulm"])], replicates=3)
     assert [one.name for one in found.people] == ["u0"]
+    assert found.untested.startswith("only one person answered")
     assert (found.tests, found.gains) == ([], [])
 
 
@@ -386,3 +387,11 @@ def test_ties_alone_are_no_reason_for_an_error():
     found = audit(model, tied, replicates=3)
     assert found.untested.startswith("every answer is a tie")
     assert found.overall.accuracy.value == 0.5
+
+
+def test_more_features_than_items_are_audited():
+    data = crowd(items=6, dimension=9)
+    model = fitted(data.comparisons, data.items)
+    found = audit(model, data.comparisons, replicates=3, with_baselines=True)
+    assert all(0 < one.p_value <= 1 for one in found.tests)
+    assert all(np.isfinite(one.measured.log_loss.value) for one in found.baselines)

@@ -176,21 +176,24 @@ def _rows(found: Audit) -> list[tuple[str, str]]:
     ]
     rows += [(one.measured.name, _beside(one)) for one in found.baselines]  # type: ignore[misc]
     rows += [("worst person", f"{one.name}: {_said(one)}") for one in found.people[:_SHOWN]]
-    average = found.overall.accuracy.value
-    below = sum(one.accuracy.high < average for one in found.people)
-    rows.append(
-        (
-            "clearly worse",
-            f"{below} of {len(found.people)} people, whose intervals end below the {average:.1%} "
-            f"({len(found.people) / 40:.1f} by chance)",
-        )
-    )
+    if len(found.people) > 1:
+        rows.append(("clearly worse", _clearly_worse(found)))
     for column, measured in found.groups.items():
         rows += [(f"worst {column}", f"{one.name}: {_said(one)}") for one in measured[:_SHOWN]]
     rows += [(f"one metric? {test.column}", _verdict(test, found.gains)) for test in found.tests]
     if found.untested is not None:
         rows.append(("one metric?", f"not tested: {found.untested}"))
     return rows
+
+
+def _clearly_worse(found: Audit) -> str:
+    """Say how many people are predicted worse than the average, not only by chance."""
+    average, count = found.overall.accuracy.value, len(found.people)
+    below = sum(one.accuracy.high < average for one in found.people)
+    return (
+        f"{below} of {count} people, whose intervals end below the {average:.1%} "
+        f"({count / 40:.1f} by chance)"
+    )
 
 
 def _said(one: Measured) -> str:

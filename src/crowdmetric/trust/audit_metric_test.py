@@ -172,6 +172,8 @@ def why_not(model: Model, comparisons: Comparisons) -> str | None:
         )
     if not comparisons.response.any():
         return "every answer is a tie, which says nothing about metrics; ask for left or right"
+    if len(np.unique(comparisons.user[comparisons.response != 0])) < 2:
+        return "only one person answered, who has nobody to share a metric with; ask others too"
     return None
 
 
