@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from crowdmetric.cli import (
+    audit,
     bench,
     check,
     completion,
@@ -44,6 +45,7 @@ _COMMANDS = (
     show,
     predict,
     evaluate,
+    audit,
     rank,
     reproduce,
     bench,
@@ -104,8 +106,8 @@ def build_parser() -> Parser:
     Examples
     --------
     >>> list(build_parser().commands)
-    ['demo', 'simulate', 'plan', 'design', 'check', 'quality', 'fit', 'show', 'predict', 'evaluate',
-    'rank', 'reproduce', 'bench', 'completion']
+    ['demo', 'simulate', 'plan', 'design', 'check', 'quality', 'fit', 'show', 'predict',
+     'evaluate', 'audit', 'rank', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crowdmetric.cli.options import add_model, add_new_items, new_items
 from crowdmetric.cli.output import print_json, print_table
 from crowdmetric.cli.parser import Parser
+from crowdmetric.errors import SettingError
 
 if TYPE_CHECKING:
     from crowdmetric.comparisons import Comparisons, Items
@@ -22,6 +23,11 @@ def add(parser: Parser) -> None:
     add_model(command)
     command.add_argument("comparisons", metavar="COMPARISONS", help="file of answers")
     add_new_items(command)
+    command.add_argument(
+        "--training",
+        metavar="FILE",
+        help="what the model was fitted to: baselines are fitted to it, and shown beside the model",
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -30,11 +36,19 @@ def run(arguments: argparse.Namespace) -> None:
     from crowdmetric.readers import read_comparisons
     from crowdmetric.storage import load
 
+    if arguments.training is not None and arguments.items is not None:
+        raise SettingError(
+            "--training: baselines without features know nothing of other items; leave out "
+            "--items or --training"
+        )
     model = load(arguments.model)
     items = new_items(arguments, model)
     table = model.items if items is None else items
     comparisons = read_comparisons(arguments.comparisons, table, model.users)
     facts = _facts(model, comparisons, items)
+    if arguments.training is not None:
+        training = read_comparisons(arguments.training, model.items, model.users)
+        facts["baselines"] = _beside(model, training, comparisons)
     if arguments.json:
         print_json(facts)
         return
@@ -50,6 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
                 if loss is None
                 else f"{loss:.4f} (0.6931 is guessing)",
             ),
+            *map(_said, facts.get("baselines", ())),
         ]
     )
 
@@ -75,3 +90,29 @@ def _facts(model: Model, comparisons: Comparisons, items: Items | None) -> dict[
         "comparisons": len(comparisons),
         "worst_user": comparisons.users[worst],
     }
+
+
+def _beside(model: Model, training: Comparisons, comparisons: Comparisons) -> list[dict[str, Any]]:
+    """Return how well simple predictors do that have learned from the same answers."""
+    from crowdmetric.trust.audit_refit import aligned
+    from crowdmetric.trust.audit_rounds import Rounds
+    from crowdmetric.trust.baselines_beside import baselines
+
+    rounds = Rounds.unseen(aligned(model, training), aligned(model, comparisons))
+    return [
+        {
+            "name": one.measured.name,
+            "accuracy": one.measured.accuracy.value,
+            "log_loss": None if one.measured.log_loss is None else one.measured.log_loss.value,
+            "gap": one.gap,
+        }
+        for one in baselines(model, rounds)
+    ]
+
+
+def _said(baseline: dict[str, Any]) -> tuple[str, str]:
+    """Say how well a baseline does, and how far it is from the best of its kind."""
+    loss = "" if baseline["log_loss"] is None else f", log-loss {baseline['log_loss']:.4f}"
+    return baseline[
+        "name"
+    ], f"{baseline['accuracy']:.1%}{loss} (certified gap {baseline['gap']:.0e})"
