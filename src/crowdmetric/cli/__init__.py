@@ -19,6 +19,7 @@ from crowdmetric.cli import (
     design,
     evaluate,
     fit,
+    ideal,
     plan,
     predict,
     rank,
@@ -43,6 +44,7 @@ _COMMANDS = (
     predict,
     evaluate,
     rank,
+    ideal,
     reproduce,
     bench,
     completion,
@@ -103,7 +105,7 @@ def build_parser() -> Parser:
     --------
     >>> list(build_parser().commands)
     ['demo', 'simulate', 'plan', 'design', 'check', 'fit', 'show', 'predict', 'evaluate', 'rank',
-    'reproduce', 'bench', 'completion']
+    'ideal', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

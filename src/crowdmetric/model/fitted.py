@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from crowdmetric.comparisons import Comparisons, Ties
+from crowdmetric.features import has_inverse
 from crowdmetric.model.geometry import Geometry
 from crowdmetric.model.newcomers import fit_newcomers
 from crowdmetric.model.prediction import Prediction
@@ -79,7 +80,9 @@ class Model(Geometry, Prediction):
                 f"measure (v_k leaves range(M), by up to {share.max():.1%} of its length): rank "
                 "items for them by score, not by the distance to their ideal points"
             )
-        scales = note_on_scales(self.x, self.items.names)
+        at = self.varying
+        kept = has_inverse(self.features)  # a lift has features of its own, to no scale
+        scales = note_on_scales(self.x[:, at], self.items.names) if kept else None
         if scales is not None:
             found.append(scales)
         if not self.certificate.converged:
