@@ -34,7 +34,7 @@ def add_lift(command: Parser) -> None:
         type=number,
         metavar="W",
         help="how cheap it is for everyone to like the same things; 0: no point is shared "
-        "(default: 3 with --features kernel, else 0)",
+        "(default: 1 with --features kernel, else 0)",
     )
 
 

@@ -25,6 +25,7 @@ from crowdmetric.features.protocol import FeatureMap, locked, numbers, table_to_
 __all__ = ["KernelLift"]
 
 _ENOUGH = 1e-9  # of the variance of the lifted items: what is left beyond it is left out
+_BLOCK = 64  # items whose kernels with themselves are computed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +181,8 @@ class KernelLift(Locked):
 
 def _pivots(covariance: Covariance, x: Floats, most: int) -> tuple[npt.NDArray[np.intp], float]:
     """Pick items, each explained least by those before; return them and what they leave out."""
-    left = np.array([covariance.between(row, row)[0, 0] for row in x[:, None, :]])
+    blocks = np.array_split(x, -(-len(x) // _BLOCK))
+    left = np.concatenate([covariance.between(rows, rows).diagonal() for rows in blocks])
     total, columns, picked = float(left.sum()), np.empty((len(x), min(most, len(x)))), []
     for count in range(columns.shape[1]):
         best = int(np.argmax(left))

@@ -44,7 +44,7 @@ class SharedPoint:
     """
 
     inner: FeatureMap = field(default_factory=Standardize)
-    weight: float = 3.0
+    weight: float = 1.0
     constant: float | None = None
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class SharedPoint:
 
         Examples
         --------
-        >>> SharedPoint().fit([[1.0], [5.0]], ["price"]).constant
+        >>> SharedPoint(weight=3.0).fit([[1.0], [5.0]], ["price"]).constant
         3.0
         """
         table = table_to_fit(features, names)
