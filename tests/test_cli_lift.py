@@ -70,6 +70,14 @@ def test_which_kernel(here, capsys, options, wanted):
     assert features.covariance == wanted.fit(np.asarray(x))
 
 
+def test_too_few_landmarks_are_told(here, capsys):
+    words = "fit comparisons.csv --items items.csv --features kernel --radius 4 --tol 1e-3"
+    code, _, err = run(f"{words} --landmarks 2 --out other.model", capsys)
+    assert code == 0
+    assert "of the items' variance; give it more landmarks than 2" in err
+    assert cm.load("other.model").dimension == 3
+
+
 def features_of(folder):
     """Return the raw features of the items."""
     return cm.read_items(folder / "items.csv").features
@@ -119,6 +127,7 @@ def test_ideal_stays_within_the_bounds_given(here, capsys):
     ("words", "code", "message"),
     [
         ("fit c --items i --kernel rbf", 2, "--kernel is about --features kernel, not raw"),
+        ("fit c --items i --landmarks 9", 2, "--landmarks is about --features kernel"),
         ("fit c --items i --length-scale 2", 2, "--length-scale is about --features kernel"),
         ("fit c --items i --features kernel --kernel polynomial --length-scale 2", 2, "has none"),
         ("fit c --items i --shared-point -1", 2, "--shared-point: the weight of a shared point"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crowdmetric.cli import choices
-from crowdmetric.cli.parser import Parser, number, one_of, positive
+from crowdmetric.cli.parser import Parser, count, number, one_of, positive
 from crowdmetric.errors import SettingError
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ def add_lift(command: Parser) -> None:
         help="of rbf and matern, in medians of the distance between items (default 1)",
     )
     command.add_argument(
+        "--landmarks",
+        type=count,
+        metavar="N",
+        help="with --features kernel: how many items stand for all in the lift (default 100); the "
+        "metric has as many rows",
+    )
+    command.add_argument(
         "--shared-point",
         type=number,
         metavar="W",
@@ -43,13 +51,11 @@ def chosen_map(arguments: argparse.Namespace) -> FeatureMap:
     from crowdmetric.features import KernelLift, SharedPoint, feature_map
 
     lifted = arguments.features == KernelLift.name
-    for option, value in (
-        ("--kernel", arguments.kernel),
-        ("--length-scale", arguments.length_scale),
-    ):
-        if value is not None and not lifted:
-            raise SettingError(f"{option} is about --features kernel, not {arguments.features}")
-    plain = KernelLift(_covariance(arguments)) if lifted else feature_map(arguments.features)
+    for option in ("kernel", "length_scale", "landmarks"):
+        if getattr(arguments, option) is not None and not lifted:
+            flag = "--" + option.replace("_", "-")
+            raise SettingError(f"{flag} is about --features kernel, not {arguments.features}")
+    plain = _lift(arguments) if lifted else feature_map(arguments.features)
     weight = arguments.shared_point
     if weight is None:
         return SharedPoint(plain) if lifted else plain
@@ -57,6 +63,14 @@ def chosen_map(arguments: argparse.Namespace) -> FeatureMap:
         return plain if weight == 0 else SharedPoint(plain, weight)
     except SettingError as error:
         raise SettingError(f"--shared-point: {error}") from error
+
+
+def _lift(arguments: argparse.Namespace) -> FeatureMap:
+    """Return the lift."""
+    from crowdmetric.features import KernelLift
+
+    lift = KernelLift(_covariance(arguments))
+    return lift if arguments.landmarks is None else replace(lift, size=arguments.landmarks)
 
 
 def _covariance(arguments: argparse.Namespace) -> Covariance:
