@@ -58,7 +58,7 @@ class Model(Geometry, Prediction):
     def __repr__(self) -> str:
         """Return a summary in one line."""
         return (
-            f"Model({len(self.users)} users, {len(self.items)} items, {self.dimension} features, "
+            f"Model({len(self.users)} users, {len(self.items)} items, {self.varying.stop} features, "
             f"rank {self.rank})"
         )
 
