@@ -7,6 +7,6 @@ __all__ = ["FEATURES", "KERNELS", "LOSSES", "REGIONS", "SCHEMES", "TIES"]
 REGIONS = ("nuclear-full", "frobenius", "nuclear-metric", "nuclear-split", "psd", "fixed")
 LOSSES = ("logistic", "probit", "hinge", "squared-hinge", "smoothed-hinge")
 FEATURES = ("raw", "center", "standardize", "unit-ball", "kernel")
-KERNELS = ("rbf", "matern", "polynomial")
+KERNELS = ("matern", "rbf", "polynomial")
 TIES = ("half", "drop")
 SCHEMES = ("minimal", "random", "optimal")

@@ -82,4 +82,4 @@ def _covariance(arguments: argparse.Namespace) -> Covariance:
             raise SettingError("--length-scale: the kernel 'polynomial' has none; leave it out")
         return Polynomial()
     relative = 1.0 if arguments.length_scale is None else arguments.length_scale
-    return Matern(relative=relative) if arguments.kernel == Matern.name else RBF(relative=relative)
+    return RBF(relative=relative) if arguments.kernel == RBF.name else Matern(relative=relative)

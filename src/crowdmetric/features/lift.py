@@ -19,7 +19,7 @@ from crowdmetric import checks
 from crowdmetric.checks import Floats, Locked
 from crowdmetric.errors import DataError, SettingError
 from crowdmetric.features.affine import Standardize
-from crowdmetric.features.covariances import RBF, Covariance
+from crowdmetric.features.covariances import Covariance, Matern
 from crowdmetric.features.protocol import FeatureMap, locked, numbers, table_to_fit
 
 __all__ = ["KernelLift"]
@@ -43,7 +43,7 @@ class KernelLift(Locked):
     Parameters
     ----------
     covariance : Covariance
-        The kernel; an RBF when not given, whose length scale is the items' median distance.
+        The kernel; a Matern when not given, whose length scale is the items' median distance.
     scaling : FeatureMap
         What is done to the raw features before distances are taken; standardised when not given.
     size : int
@@ -56,12 +56,12 @@ class KernelLift(Locked):
 
     Examples
     --------
-    >>> lift = KernelLift(RBF(1.0), size=10).fit([[0.0], [1.0], [2.0]], ["price"])
+    >>> lift = KernelLift(Matern(1.0), size=10).fit([[0.0], [1.0], [2.0]], ["price"])
     >>> lift.transform([[0.0], [1.0], [2.0]]).shape, lift.left_out < 1e-9
     ((3, 2), True)
     """
 
-    covariance: Covariance = field(default_factory=RBF)
+    covariance: Covariance = field(default_factory=Matern)
     scaling: FeatureMap = field(default_factory=Standardize)
     size: int = 100
     landmarks: Floats | None = None
@@ -151,7 +151,7 @@ class KernelLift(Locked):
 
         Examples
         --------
-        >>> lift = KernelLift(RBF(2.0)).fit([[0.0], [1.0]], ["price"])
+        >>> lift = KernelLift(Matern(2.0)).fit([[0.0], [1.0]], ["price"])
         >>> np.abs(lift.transform([[0.0], [1.0]])).round(6)
         array([[1.],
                [1.]])

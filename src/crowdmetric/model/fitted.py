@@ -58,8 +58,8 @@ class Model(Geometry, Prediction):
     def __repr__(self) -> str:
         """Return a summary in one line."""
         return (
-            f"Model({len(self.users)} users, {len(self.items)} items, {self.varying.stop} features, "
-            f"rank {self.rank})"
+            f"Model({len(self.users)} users, {len(self.items)} items, "
+            f"{self.varying.stop} features, rank {self.rank})"
         )
 
     @property

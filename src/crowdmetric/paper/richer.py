@@ -17,7 +17,7 @@ import numpy as np
 
 from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Comparisons
-from crowdmetric.features import RBF, FeatureMap, KernelLift, Raw, SharedPoint
+from crowdmetric.features import FeatureMap, KernelLift, Matern, Raw, SharedPoint
 from crowdmetric.losses import Logistic
 from crowdmetric.paper.colour_data import FEATURES, ColourData, read_colours
 from crowdmetric.paper.colours import Colours, Indices, colour_problems
@@ -36,10 +36,10 @@ SIZES = (20, 50, 300)
 SPLITS = ("paper", "together", "unseen")
 """Single answers at random; pairs with their reversals; colours that nobody was asked about."""
 
-_LENGTHS = (0.35, 0.5, 0.7, 1.0)  # in medians of the distance between colours
-_RADII = tuple(1.5 * 2.0**k for k in range(7))  # times the root of the number of people
+_LENGTHS = (0.5, 1.0, 2.0)  # in medians of the distance between colours
+_RADII = tuple(3.0 * 2.0**k for k in range(5))  # times the root of the number of people
 _FOLDS = 3
-_COARSE, _TOLERANCE = 1e-3, 1e-5
+_COARSE, _TOLERANCE = 1e-3, 1e-4
 _HELD_OUT = 7  # colours of 37
 
 
@@ -165,7 +165,7 @@ def _lifted(
 ) -> tuple[Problem, dict[str, float]]:
     """Return the problem of our model, and what was chosen; maps see the known colours alone."""
     maps: list[FeatureMap] = [
-        SharedPoint(KernelLift(RBF(relative=length), scaling=Raw())).fit(raw[known], FEATURES)
+        SharedPoint(KernelLift(Matern(relative=length), scaling=Raw())).fit(raw[known], FEATURES)
         for length in _LENGTHS
     ]
     lifted = [one.transform(raw) for one in maps]
