@@ -36,9 +36,10 @@ SIZES = (20, 50, 300)
 SPLITS = ("paper", "together", "unseen")
 """Single answers at random; pairs with their reversals; colours that nobody was asked about."""
 
-_LENGTHS = (0.5, 1.0, 2.0)  # in medians of the distance between colours
-_RADII = tuple(3.0 * 2.0**k for k in range(5))  # times the root of the number of people
+_LENGTHS = (0.5, 1.0)  # in medians of the distance between colours
+_RADII = tuple(6.0 * 2.0**k for k in range(4))  # times the root of the number of people
 _FOLDS = 3
+_ENOUGH = 4_000  # answers left out tell accuracies apart that differ by a point
 _COARSE, _TOLERANCE = 1e-3, 1e-4
 _HELD_OUT = 7  # colours of 37
 
@@ -147,6 +148,7 @@ def choose(
     """
     triples = np.column_stack([answers.user, answers.left, answers.right])
     folds = list(PairFolds(_FOLDS, random_state=seed).split(triples))
+    folds = folds[: math.ceil(_ENOUGH * _FOLDS / len(answers))]
     found = np.zeros((len(lifted), len(radii)))
     for which, x in enumerate(lifted):
         for train, test in folds:

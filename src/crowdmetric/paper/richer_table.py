@@ -73,7 +73,7 @@ def table(results: Results) -> str:
     str
         A line for each split and size.
     """
-    lines = [f"{'accuracy on':37}{'pairs':>5}  {'model of paper':>15}  {'lifted, shared':>15}"]
+    lines = [f"{'accuracy on':37}{'pairs':>5}  {'paper':>15}  {'lifted':>15}"]
     for split in SPLITS:
         experiment = Richer(split)
         found = [results.trials(experiment, method, "accuracy") for method in METHODS]
