@@ -29,7 +29,9 @@ def test_maps_are_found_by_name(name):
     [("unitball", r"; did you mean 'unit-ball'\?"), (3, ""), (Center, ""), (None, "")],
 )
 def test_unknown_maps_list_the_choices(wrong, hint):
-    expected = "there is no feature map .*; choose one of raw, center, standardize, unit-ball"
+    expected = (
+        "there is no feature map .*; choose one of raw, center, standardize, unit-ball, kernel"
+    )
     with pytest.raises(SettingError, match=expected + hint + "$"):
         feature_map(wrong)
 

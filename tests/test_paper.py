@@ -366,7 +366,7 @@ def test_splits_of_colours(together, colours_file):
         pytest.skip("the colour preferences are not there: they have no licence to be shipped")
     data = colour_data.read_colours(colours_file)
     experiment = Colours("x", (5, 300), together, path=str(colours_file))
-    training, test = experiment._split(data, np.random.default_rng(0))
+    training, test = experiment.split(data, np.random.default_rng(0))
     answers = data.answers
     assert training.shape == (48, 300)
     assert (answers.user[training] == np.arange(48)[:, None]).all()

@@ -30,6 +30,8 @@ def model_of(metric, pseudo, *, items=None, users=None, seed=0):
         users=tuple(f"u{k}" for k in range(len(pseudo))) if users is None else users,
         items=items,
         features=SimpleNamespace(transform=lambda features: features),
+        in_space=(metric, pseudo),
+        varying=slice(None),
         ideal_points=lambda: points.ideal_points(metric, pseudo),
     )
 

@@ -20,6 +20,7 @@ from crowdmetric.cli import (
     design,
     evaluate,
     fit,
+    ideal,
     plan,
     predict,
     quality,
@@ -47,6 +48,7 @@ _COMMANDS = (
     evaluate,
     audit,
     rank,
+    ideal,
     reproduce,
     bench,
     completion,
@@ -107,7 +109,7 @@ def build_parser() -> Parser:
     --------
     >>> list(build_parser().commands)
     ['demo', 'simulate', 'plan', 'design', 'check', 'quality', 'fit', 'show', 'predict',
-     'evaluate', 'audit', 'rank', 'reproduce', 'bench', 'completion']
+     'evaluate', 'audit', 'rank', 'ideal', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["FEATURES", "LOSSES", "REGIONS", "SCHEMES", "TIES"]
+__all__ = ["FEATURES", "KERNELS", "LOSSES", "REGIONS", "SCHEMES", "TIES"]
 
 REGIONS = ("nuclear-full", "frobenius", "nuclear-metric", "nuclear-split", "psd", "fixed")
 LOSSES = ("logistic", "probit", "hinge", "squared-hinge", "smoothed-hinge")
-FEATURES = ("raw", "center", "standardize", "unit-ball")
+FEATURES = ("raw", "center", "standardize", "unit-ball", "kernel")
+KERNELS = ("matern", "rbf", "polynomial")
 TIES = ("half", "drop")
 SCHEMES = ("minimal", "random", "optimal")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdmetric.cli import choices
+from crowdmetric.cli.lift import add_lift, chosen_map
 from crowdmetric.cli.options import refuse_input
 from crowdmetric.cli.output import about, complain, print_json, print_table
 from crowdmetric.cli.parser import Parser, count, number, one_of, positive, whole
@@ -71,6 +72,7 @@ def _add_problem(command: Parser) -> None:
             default=words[0],
             help=f"{meaning} (default {words[0]})",
         )
+    add_lift(command)
     command.add_argument(
         "--radius",
         type=number,
@@ -132,12 +134,12 @@ def run(arguments: argparse.Namespace) -> None:
     _check_settings(arguments)
     refuse_input(arguments.out, arguments.comparisons, arguments.items, arguments.metric)
     check_file(Path(arguments.out), "model")
-    from crowdmetric.features import feature_map
     from crowdmetric.readers import read_comparisons, read_items
 
+    wanted = chosen_map(arguments)
     items = read_items(arguments.items)
     with about(arguments.items):
-        mapped = feature_map(arguments.features).fit(items.features, items.names)
+        mapped = wanted.fit(items.features, items.names)
     comparisons = read_comparisons(arguments.comparisons, items)
     estimator = _estimator(arguments, items, mapped)
     with about(arguments.comparisons):
@@ -195,7 +197,7 @@ def _estimator(arguments: argparse.Namespace, items: Items, mapped: FeatureMap) 
     settings: dict[str, Any] = {
         "items": items,
         "loss": losses.by_name(arguments.loss, arguments.loss_scale),
-        "features": arguments.features,
+        "features": mapped,
         "ties": arguments.ties,
         "single": arguments.single,
         "tol": arguments.tol,

@@ -16,6 +16,7 @@ __all__ = ["add", "run"]
 
 _COLOUR_FILE = "CPdata.mat"
 _CONJECTURE = "conjecture"
+_RICHER = "richer"
 
 
 def add(parser: Parser) -> None:
@@ -29,7 +30,8 @@ def add(parser: Parser) -> None:
         metavar="FIGURE",
         help="figures to draw, by name or by what their names begin with, such as normal-highLow "
         "or color-test; only what they need is run (default: everything); or conjecture, to test "
-        "the paper's conjecture on questions that determine everything",
+        "the paper's conjecture on questions that determine everything; or richer, to compare "
+        "kernel features with the paper's on the colours",
     )
     command.add_argument(
         "--quick",
@@ -41,7 +43,7 @@ def add(parser: Parser) -> None:
         type=count,
         metavar="N",
         help="trials per experiment (default 30; quick: 3), or instances of the conjecture "
-        "(default 100000)",
+        "(default 100000), or splits of each kind (richer: 5; quick: 1)",
     )
     command.add_argument(
         "--seed", type=whole, default=0, metavar="S", help="root of all seeds (default 0)"
@@ -69,15 +71,36 @@ def add(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the experiments or test the conjecture, and print what came of it."""
-    figures = [name for name in arguments.figures if name != _CONJECTURE]
-    if len(figures) < len(arguments.figures):
-        if figures:
-            raise SettingError(
-                f"{_CONJECTURE} and figures have different trials; give one command for each"
-            )
-        _test_conjecture(arguments)
-    else:
+    special = {_CONJECTURE: _test_conjecture, _RICHER: _compare_richer}
+    named = [name for name in arguments.figures if name in special]
+    if not named:
         _run_experiments(arguments)
+        return
+    if len(arguments.figures) > 1:
+        raise SettingError(
+            f"{named[0]} has trials of its own, other than those of the figures; give it a command "
+            "of its own"
+        )
+    special[named[0]](arguments)
+
+
+def _compare_richer(arguments: argparse.Namespace) -> None:
+    """Compare kernel features with the paper's on the colours."""
+    from crowdmetric.paper.richer_table import run_richer, table
+    from crowdmetric.units import default_workers
+
+    folder = Path(arguments.out)
+    data = _colour_data(arguments, folder)
+    if data is None:
+        raise SettingError(
+            f"{_RICHER} is about the colour data; give --colour-data PATH, or --fetch-colour"
+        )
+    trials = arguments.trials or (1 if arguments.quick else 5)
+    workers = arguments.workers or default_workers()
+    with _progress() as progress:
+        results = run_richer(data, trials, arguments.seed, folder, workers, progress)
+    print(table(results))
+    print(f"\nall that was measured is in {folder / 'richer.parquet'}")
 
 
 def _test_conjecture(arguments: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from crowdmetric.cli.parser import Parser
 from crowdmetric.files import new_folder
 
 if TYPE_CHECKING:
+    from crowdmetric.checks import Floats
     from crowdmetric.model import Model
 
 __all__ = ["add", "run"]
@@ -88,19 +89,22 @@ def _facts(model: Model, user: Hashable | None) -> dict[str, Any]:
     import numpy as np
 
     from crowdmetric import worth
+    from crowdmetric.features import has_inverse
     from crowdmetric.points import factor
 
-    metric = np.asarray(model.metric, dtype=np.float64)
-    if metric.ndim == 3:
-        metric = metric[model.users.index(user)]
-    names = worth.names_of_features(model.items.names, model.dimension)
-    shares, pairs = worth.feature_shares(metric, model.x), worth.pair_shares(metric, model.x)
+    metric = spectral = _metric(model, user)
+    x, lifted = model.x[:, model.varying], not has_inverse(model.features)
+    names: Sequence[str] = worth.names_of_features(model.items.names, len(metric))
+    if lifted:  # its coordinates have no names, and mean little one by one
+        metric, x, names = model.sensitivity(user), model.items.features, model.items.names
+    shares, pairs = worth.feature_shares(metric, x), worth.pair_shares(metric, x)
     first, second = np.triu_indices(len(names), 1)
     order = np.argsort(-np.abs(pairs[first, second]), kind="stable")
     order = order[:_MOST_PAIRS_KEPT]
-    outside = model.outside_range()
+    outside = np.zeros(0) if lifted else model.outside_range()
     return {
         "user": user,
+        "worth_by": "slopes" if lifted else "metric",
         "users": len(model.users),
         "items": len(model.items),
         "features": [
@@ -111,9 +115,9 @@ def _facts(model: Model, user: Hashable | None) -> dict[str, Any]:
             {"features": [names[i], names[j]], "share": float(pairs[i, j])}
             for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)
         ],
-        "eigenvalues": np.maximum(np.linalg.eigvalsh(metric)[::-1], 0.0).tolist(),
-        "rank": int(factor(metric).shape[1]),
-        "effective_rank": worth.effective_rank(metric),
+        "eigenvalues": np.maximum(np.linalg.eigvalsh(spectral)[::-1], 0.0).tolist(),
+        "rank": int(factor(spectral).shape[1]),
+        "effective_rank": worth.effective_rank(spectral),
         "outside_range": [
             {"user": model.users[row], "share": float(outside[row])}
             for row in np.argsort(-outside, kind="stable").tolist()
@@ -121,6 +125,16 @@ def _facts(model: Model, user: Hashable | None) -> dict[str, Any]:
         ],
         "notes": model.notes,
     }
+
+
+def _metric(model: Model, user: Hashable | None) -> Floats:
+    """Return the metric of the coordinates in which items differ."""
+    import numpy as np
+
+    metric = np.asarray(model.in_space[0], dtype=np.float64)
+    if metric.ndim == 3:
+        metric = metric[model.users.index(user)]
+    return metric[model.varying, model.varying]
 
 
 def _draw(model: Model, user: Hashable | None, folder: Path) -> list[str]:
@@ -141,6 +155,14 @@ def _summary(facts: dict[str, Any]) -> list[tuple[str, str]]:
     trace = sum(values) or 1.0
     shares = " ".join(f"{value / trace:.1%}" for value in values[: max(facts["rank"], 1)][:10])
     named = ", ".join(f"{row['user']} ({row['share']:.1%})" for row in outside[:_MOST_NAMED])
+    ideal = (
+        f"mean least for {named}: the shares of their scores' slopes that leave the "
+        "directions that the metric measures"
+        if outside
+        else "every one lies in the directions that the metric measures"
+    )
+    if facts["worth_by"] == "slopes":
+        ideal = "those of a kernel lift belong to no item: crowdmetric ideal searches for the best"
     rows = [
         ("users", str(facts["users"])),
         ("items", str(facts["items"])),
@@ -151,13 +173,7 @@ def _summary(facts: dict[str, Any]) -> list[tuple[str, str]]:
             f"{facts['effective_rank']:.2f}: that many directions of equal size would say as much",
         ),
         ("spectrum", f"{shares} of the trace, along its leading directions"),
-        (
-            "ideal points",
-            f"mean least for {named}: the shares of their scores' slopes that leave the "
-            "directions that the metric measures"
-            if outside
-            else "every one lies in the directions that the metric measures",
-        ),
+        ("ideal points", ideal),
     ]
     return rows + [("pictures", ", ".join(facts["pictures"]))] * bool(facts["pictures"])
 
@@ -166,8 +182,12 @@ def _print_features(facts: dict[str, Any]) -> None:
     """Print what each feature is worth, as a number and as a bar."""
     features = facts["features"]
     shown, rest = features[:_MOST_FEATURES], features[_MOST_FEATURES:]
-    print("\nWhat each feature is worth: its part in how far apart items are (its entry on the")
-    print("diagonal of the metric times its variance over the items, as a share of the sum).\n")
+    if facts["worth_by"] == "slopes":
+        print("\nWhat each feature is worth: its part in how scores change (the mean square of")
+        print("their slopes in it times its variance over the items, as a share of the sum).\n")
+    else:
+        print("\nWhat each feature is worth: its part in how far apart items are (its entry on the")
+        print("diagonal of the metric times its variance over the items, as a share of the sum).\n")
     longest = max(row["share"] for row in shown) or 1.0
     print_table(
         [

@@ -86,7 +86,7 @@ def summary(model: Model, facts: dict[str, Any]) -> list[tuple[str, str]]:
             f"lower by more ({facts['status']})",
         ),
         ("accuracy", f"{facts['accuracy']:.1%} of these answers, which the model has seen"),
-        ("metric", f"{whose}rank {facts['rank']} of {model.dimension}"),
+        ("metric", f"{whose}rank {facts['rank']} of {model.varying.stop}"),
         (
             "time",
             f"{facts['total_seconds']:.2f} s, of which {facts['seconds']:.2g} s for the final fit "

@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from crowdmetric.comparisons import Comparisons, Ties
+from crowdmetric.features import KernelLift, SharedPoint, has_inverse
 from crowdmetric.model.geometry import Geometry
 from crowdmetric.model.newcomers import fit_newcomers
 from crowdmetric.model.prediction import Prediction
 from crowdmetric.model.scales import note_on_scales
 
 _OUTSIDE = 1e-3  # a smaller share of a point outside range(M) is not worth a sentence
+_LEFT_OUT = 0.05  # a smaller share of the items' variance is not worth one either
 
 
 class Model(Geometry, Prediction):
@@ -56,8 +58,8 @@ class Model(Geometry, Prediction):
     def __repr__(self) -> str:
         """Return a summary in one line."""
         return (
-            f"Model({len(self.users)} users, {len(self.items)} items, {self.dimension} features, "
-            f"rank {self.rank})"
+            f"Model({len(self.users)} users, {len(self.items)} items, "
+            f"{self.varying.stop} features, rank {self.rank})"
         )
 
     @property
@@ -71,7 +73,10 @@ class Model(Geometry, Prediction):
         []
         """
         found = []
-        share = self.outside_range()
+        kept = has_inverse(
+            self.features
+        )  # a lift has features of its own: scores count, to no scale
+        share = self.outside_range() if kept else np.zeros(len(self.users))
         outside = int(np.count_nonzero(share > _OUTSIDE))
         if outside:
             found.append(
@@ -79,9 +84,16 @@ class Model(Geometry, Prediction):
                 f"measure (v_k leaves range(M), by up to {share.max():.1%} of its length): rank "
                 "items for them by score, not by the distance to their ideal points"
             )
-        scales = note_on_scales(self.x, self.items.names)
+        at = self.varying
+        scales = note_on_scales(self.x[:, at], self.items.names) if kept else None
         if scales is not None:
             found.append(scales)
+        lift = self.features.inner if isinstance(self.features, SharedPoint) else self.features
+        if isinstance(lift, KernelLift) and lift.left_out > _LEFT_OUT:
+            found.append(
+                f"the kernel lift leaves out {lift.left_out:.1%} of the items' variance; give it "
+                f"more landmarks than {lift.size} (--landmarks, or KernelLift(size=...))"
+            )
         if not self.certificate.converged:
             found.append(f"the fit did not reach the tolerance asked for: {self.certificate}")
         found += [

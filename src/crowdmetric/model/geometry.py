@@ -12,8 +12,10 @@ from crowdmetric import points
 from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Items
 from crowdmetric.errors import SettingError, did_you_mean
-from crowdmetric.model import scoring
+from crowdmetric.features import SharedPoint, has_inverse
+from crowdmetric.model import scoring, search
 from crowdmetric.model.parts import Parts
+from crowdmetric.model.slopes import slope_products
 
 IdealMethod = Literal["exact", "regularised"]
 
@@ -50,7 +52,7 @@ class Geometry(Parts):
         array([[2., 0.],
                [0., 1.]])
         """
-        return points.factor(self.metric)
+        return points.factor(self.in_space[0])
 
     def outside_range(self) -> Floats:
         """Return the share of each v_k that lies outside range(M), between 0 and 1.
@@ -69,7 +71,7 @@ class Geometry(Parts):
         >>> example().outside_range()
         array([0., 0.])
         """
-        return points.outside_range(self.metric, self.points)
+        return points.outside_range(*self.in_space)
 
     def ideal_points(
         self,
@@ -100,7 +102,8 @@ class Geometry(Parts):
         array([[1., 0.],
                [0., 1.]])
         """
-        return _ideal_points(self.metric, self.points, method, alpha, prior)
+        metric, pseudo = self.in_space
+        return self._ideal_points(metric, pseudo, method, alpha, prior)
 
     def ideal_item(
         self,
@@ -108,15 +111,23 @@ class Geometry(Parts):
         method: IdealMethod = "exact",
         alpha: float | None = None,
         prior: npt.ArrayLike | None = None,
+        bounds: search.Bounds | None = None,
     ) -> dict[str, float]:
-        """Return the item that would sit at the user's ideal point, in the original units.
+        """Return the item that the user would like best, in the original units.
+
+        Without bounds, it is the item that would sit at the user's ideal point. Where the feature
+        map has no way back from there (a kernel lift), and wherever bounds are given, it is the
+        item with the least score that a search within the bounds finds.
 
         Parameters
         ----------
         user : hashable
             The user's id.
         method, alpha, prior
-            As in `ideal_points`.
+            As in `ideal_points`; of no account in a search.
+        bounds : mapping of str to (float, float), optional
+            How low and how high features may be, by their names; a feature that is not named
+            stays within the range of the model's items.
 
         Returns
         -------
@@ -128,10 +139,15 @@ class Geometry(Parts):
         >>> from crowdmetric.model import example
         >>> example().ideal_item("ann")
         {'warm': 1.0, 'light': 0.0}
+        >>> example().ideal_item("ann", bounds={"warm": (0.0, 0.5), "light": (0.2, 1.0)})
+        {'warm': 0.5, 'light': 0.2}
         """
+        if bounds is not None or not has_inverse(self.features):
+            return self._searched_item(user, bounds)
         row = self._user_codes([user])
-        metric = self.metric if self.metric.ndim == 2 else self.metric[row]
-        ideal = _ideal_points(metric, self.points[row], method, alpha, prior)
+        metric, pseudo = self.in_space
+        metric = metric if metric.ndim == 2 else metric[row]
+        ideal = self._ideal_points(metric, pseudo[row], method, alpha, prior)
         raw = np.asarray(self.features.inverse(ideal))[0]
         return dict(zip(self.items.names, raw.tolist(), strict=True))
 
@@ -158,8 +174,70 @@ class Geometry(Parts):
         """
         return scoring.distances(self.metric, self._features_of(items))
 
+    def sensitivity(self, user: Hashable | None = None) -> Floats:
+        """Return how fast scores change with each raw feature, and with pairs of them.
 
-def _ideal_points(
+        For a kernel lift, whose coordinates have no names, this takes the metric's place in
+        telling what matters; it counts the points too.
+
+        Parameters
+        ----------
+        user : hashable, optional
+            Whose scores; the mean over all users when not given.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            The mean over the items of g g', with g the slope of the score in the raw features.
+
+        Examples
+        --------
+        >>> from crowdmetric.model import example
+        >>> example().sensitivity("ann").round(3)
+        array([[26.667, -2.667],
+               [-2.667,  1.333]])
+        """
+        rows = range(len(self.users)) if user is None else self._user_codes([user]).tolist()
+        raw = self.items.features
+        if self.metric.ndim == 2:
+            return slope_products(self.metric, self.points[list(rows)], self.features, raw)
+        own = [slope_products(self.metric[k], self.points[[k]], self.features, raw) for k in rows]
+        mean: Floats = np.mean(own, axis=0)
+        return mean
+
+    def _searched_item(self, user: Hashable, bounds: search.Bounds | None) -> dict[str, float]:
+        """Return the item with the least score that a search finds."""
+        row = self._user_codes([user])
+        metric = self.metric if self.metric.ndim == 2 else self.metric[row]
+        pseudo = self.points[row]
+
+        def score(raw: Floats) -> Floats:
+            x = np.asarray(self.features.transform(raw), dtype=np.float64)
+            scores: Floats = scoring.scores(metric, pseudo, x)[0]
+            return scores
+
+        low, high = search.box_of(self.items, bounds)
+        best = search.best_within(score, low, high, self.items.features)
+        return dict(zip(self.items.names, best.tolist(), strict=True))
+
+    def _ideal_points(
+        self,
+        metric: Floats,
+        pseudo: Floats,
+        method: str,
+        alpha: float | None,
+        prior: npt.ArrayLike | None,
+    ) -> Floats:
+        """Return ideal points; they have the constant coordinate, if items have one."""
+        at = self.varying
+        ideal = _by_method(metric[..., at, at], pseudo[:, at], method, alpha, prior)
+        if not isinstance(self.features, SharedPoint):
+            return ideal
+        constant = np.full((len(ideal), 1), self.features.constant)
+        return np.concatenate([ideal, constant], axis=1)
+
+
+def _by_method(
     metric: Floats,
     pseudo: Floats,
     method: str,

@@ -13,7 +13,7 @@ from crowdmetric.certificate import Certificate
 from crowdmetric.checks import Codes, Floats
 from crowdmetric.comparisons import Items
 from crowdmetric.errors import DataError
-from crowdmetric.features import FeatureMap
+from crowdmetric.features import FeatureMap, SharedPoint
 from crowdmetric.ids import KnownIds
 from crowdmetric.losses import Loss
 from crowdmetric.model import lookup
@@ -100,6 +100,37 @@ class Parts(checks.Locked):
         (3, 2)
         """
         return self._mapped(self.items)
+
+    @cached_property
+    def in_space(self) -> tuple[Floats, Floats]:
+        """Metric and points as distances see them: what the crowd shares is in everyone's point.
+
+        The metric and the points themselves, unless the feature map is a `SharedPoint`; then what
+        belongs to its constant coordinate is zero.
+
+        Examples
+        --------
+        >>> from crowdmetric.model import example
+        >>> example().in_space[1]
+        array([[-4.,  0.],
+               [ 0., -2.]])
+        """
+        if not isinstance(self.features, SharedPoint):
+            return self.metric, self.points
+        metric, points = self.features.separate(self.metric, self.points)
+        return checks.read_only(metric), checks.read_only(points)
+
+    @property
+    def varying(self) -> slice:
+        """The coordinates in which items differ: all, or all but a constant that is the last.
+
+        Examples
+        --------
+        >>> from crowdmetric.model import example
+        >>> example().varying
+        slice(0, 2, None)
+        """
+        return slice(0, self.dimension - isinstance(self.features, SharedPoint))
 
     @cached_property
     def known_users(self) -> KnownIds:

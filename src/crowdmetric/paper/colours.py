@@ -86,7 +86,7 @@ class Colours:
         """
         data = _data(self.path)
         rows: list[Row] = []
-        training, test_rows = self._split(data, np.random.default_rng(seed))
+        training, test_rows = self.split(data, np.random.default_rng(seed))
         test = data.answers.subset(test_rows)
         for size in self.sizes:
             answers = data.answers.subset(training[:, :size].ravel()).answers()
@@ -99,8 +99,23 @@ class Colours:
                 rows += labelled(method, size, measures)
         return rows
 
-    def _split(self, data: ColourData, generator: np.random.Generator) -> tuple[Indices, Indices]:
-        """Return the training rows of each person in the order of use, and all test rows."""
+    def split(self, data: ColourData, generator: np.random.Generator) -> tuple[Indices, Indices]:
+        """Return the training rows of each person in the order of use, and all test rows.
+
+        Parameters
+        ----------
+        data : ColourData
+            All answers.
+        generator : numpy.random.Generator
+            Draws the split.
+
+        Returns
+        -------
+        ndarray of shape (K, training)
+            Rows of the answers, person by person.
+        ndarray
+            Rows to test on.
+        """
         answers = data.answers
         pair = _pairs(answers) if self.together else np.arange(len(answers))
         training, test = [], []

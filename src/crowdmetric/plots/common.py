@@ -24,7 +24,7 @@ MOST_LETTERS = 16  # of an id
 
 def one_metric(model: Model, user: Hashable | None) -> tuple[Floats, list[int]]:
     """Return the metric to draw and the users it belongs to."""
-    metric = np.asarray(model.metric, dtype=np.float64)
+    metric = np.asarray(model.in_space[0], dtype=np.float64)
     everyone = list(range(len(model.users)))
     if user is None and metric.ndim == 2:
         return metric, everyone

@@ -61,6 +61,7 @@ def plot_metric(model: Model, user: Hashable | None = None) -> Figure:
     from matplotlib.figure import Figure
 
     metric, _ = one_metric(model, user)
+    metric = metric[model.varying, model.varying]
     dimension = len(metric)
     names = written(names_of_features(model.items.names, dimension), _MOST_LETTERS)
     side = float(np.clip(_CELL * dimension, 3.0, 9.0))

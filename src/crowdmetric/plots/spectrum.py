@@ -52,6 +52,7 @@ def plot_spectrum(model: Model, user: Hashable | None = None) -> Figure:
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     metric, _ = one_metric(model, user)
+    metric = metric[model.varying, model.varying]
     values = np.array(np.linalg.eigvalsh(metric)[::-1], dtype=np.float64)
     values[values <= RANK_TOLERANCE * values[0]] = 0.0
     trace = float(values.sum()) or 1.0

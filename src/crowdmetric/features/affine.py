@@ -1,46 +1,23 @@
-"""Feature maps: fitted with the model and saved in it, so that new raw items just work."""
+"""Maps that keep the features: as they are, centred, or centred and scaled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from crowdmetric import checks
 from crowdmetric.checks import Floats, Locked
-from crowdmetric.errors import DataError, SettingError, did_you_mean
+from crowdmetric.errors import DataError, SettingError
+from crowdmetric.features.protocol import locked, numbers, same_columns, table_to_fit
 
-__all__ = ["Center", "FeatureMap", "Raw", "Standardize", "UnitBall", "feature_map"]
+__all__ = ["Center", "Raw", "Standardize", "UnitBall"]
 
 # Spread that is smaller than this share of the numbers themselves is rounding, not spread.
 _ROUNDING = 1e-12
-
-
-@runtime_checkable
-class FeatureMap(Protocol):
-    """What a feature map must offer; write your own as a frozen dataclass with these methods.
-
-    Examples
-    --------
-    >>> isinstance(Center(), FeatureMap)
-    True
-    """
-
-    @property
-    def name(self) -> str:
-        """How the map is called in settings and on the command line."""
-
-    def fit(self, features: npt.ArrayLike, names: Sequence[str]) -> FeatureMap:
-        """Return a new map that has learned what it needs from raw features of shape (n, d)."""
-
-    def transform(self, features: npt.ArrayLike) -> Floats:
-        """Return raw features as the scores see them; the last axis holds the features."""
-
-    def inverse(self, features: npt.ArrayLike) -> Floats:
-        """Return the raw features that `transform` maps to these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +52,7 @@ class Raw:
         >>> Raw().fit([[1.0], [3.0]], ["price"])
         Raw()
         """
-        _checked(features, names)
+        table_to_fit(features, names)
         return self
 
     def transform(self, features: npt.ArrayLike) -> Floats:
@@ -86,7 +63,7 @@ class Raw:
         >>> Raw().transform([1.0, 2.0])
         array([1., 2.])
         """
-        return _numbers(features)
+        return numbers(features)
 
     def inverse(self, features: npt.ArrayLike) -> Floats:
         """Return the features, read-only.
@@ -96,7 +73,7 @@ class Raw:
         >>> Raw().inverse([1.0, 2.0])
         array([1., 2.])
         """
-        return _numbers(features)
+        return numbers(features)
 
 
 class _Affine(Locked):
@@ -146,7 +123,7 @@ class _Affine(Locked):
         >>> UnitBall().fit([[0.0, 0.0], [6.0, 8.0]], ["a", "b"]).scale
         5.0
         """
-        return self._learn(_checked(features, names), names)
+        return self._learn(table_to_fit(features, names), names)
 
     def transform(self, features: npt.ArrayLike) -> Floats:
         """Return raw features as the scores see them.
@@ -167,7 +144,7 @@ class _Affine(Locked):
         array([[2.]])
         """
         mean, scale = self._fitted()
-        return _locked((self._same_columns(features, mean) - mean) / scale)
+        return locked((same_columns(features, len(mean), self.name) - mean) / scale)
 
     def inverse(self, features: npt.ArrayLike) -> Floats:
         """Return the raw features that `transform` maps to these.
@@ -188,7 +165,7 @@ class _Affine(Locked):
         array([[5.]])
         """
         mean, scale = self._fitted()
-        return _locked(self._same_columns(features, mean) * scale + mean)
+        return locked(same_columns(features, len(mean), self.name) * scale + mean)
 
     def _fitted(self) -> tuple[Floats, Floats | float]:
         """Return mean and scale, or say that there are none yet."""
@@ -196,17 +173,6 @@ class _Affine(Locked):
         if self.mean is None or scale is None:
             raise SettingError(f"the feature map {self.name!r} is not fitted yet; call fit first")
         return self.mean, scale
-
-    def _same_columns(self, features: npt.ArrayLike, mean: Floats) -> Floats:
-        """Return the features as numbers, as many per row as the map was fitted to."""
-        table = _numbers(features)
-        found = table.shape[-1] if table.ndim else 0
-        if found != len(mean):
-            raise DataError(
-                f"the feature map {self.name!r} was fitted to {len(mean)} feature(s), but there "
-                f"are {found}; give the same columns as in the fit"
-            )
-        return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,68 +297,7 @@ class UnitBall(_Affine):
         return self.scale
 
 
-_MAPS: dict[str, Callable[[], FeatureMap]] = {
-    Raw.name: Raw,
-    Center.name: Center,
-    Standardize.name: Standardize,
-    UnitBall.name: UnitBall,
-}
-
-
-def feature_map(name_or_map: str | FeatureMap) -> FeatureMap:
-    """Return a feature map by its name, or the map itself.
-
-    Parameters
-    ----------
-    name_or_map : {"raw", "center", "standardize", "unit-ball"} or FeatureMap
-        The name of a map of this package, or any object with its methods.
-
-    Returns
-    -------
-    FeatureMap
-        The map, not fitted yet when it was asked for by name.
-
-    Examples
-    --------
-    >>> feature_map("unit-ball")
-    UnitBall(mean=None, scale=None)
-    """
-    if isinstance(name_or_map, str):
-        if name_or_map in _MAPS:
-            return _MAPS[name_or_map]()
-    elif isinstance(name_or_map, FeatureMap) and not isinstance(name_or_map, type):
-        return name_or_map
-    raise SettingError(
-        f"there is no feature map {name_or_map!r}; choose one of {', '.join(_MAPS)}"
-        + (did_you_mean(name_or_map, _MAPS) if isinstance(name_or_map, str) else "")
-    )
-
-
-def _numbers(features: npt.ArrayLike) -> Floats:
-    """Return a read-only float64 array of any number of dimensions."""
-    try:
-        return checks.read_only(np.asarray(features, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise DataError("the features must be numbers in rows of equal length") from None
-
-
-def _checked(features: npt.ArrayLike, names: Sequence[str]) -> Floats:
-    """Return the features to fit to, if every one of them is a finite number."""
-    table = checks.floats(features, "the features", dimensions=2)
-    if not len(table):
-        raise DataError("there are no items to fit the feature map to; give at least two")
-    checks.same_length(len(names), table.shape[1], "feature names", "feature columns")
-    checks.usable_features(table, range(1, len(table) + 1), names)
-    return table
-
-
 def _positive(scale: Floats | float, name: str) -> None:
     """Refuse a scale nothing can be divided by."""
     if not bool(np.all(np.isfinite(scale) & (np.asarray(scale) > 0))):
         raise SettingError(f"the scale of the feature map {name!r} must be positive and finite")
-
-
-def _locked(array: Floats) -> Floats:
-    """Make a fresh array read-only."""
-    array.flags.writeable = False
-    return array
