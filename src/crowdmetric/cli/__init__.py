@@ -22,6 +22,7 @@ from crowdmetric.cli import (
     plan,
     predict,
     rank,
+    report,
     reproduce,
     show,
     simulate,
@@ -43,6 +44,7 @@ _COMMANDS = (
     predict,
     evaluate,
     rank,
+    report,
     reproduce,
     bench,
     completion,
@@ -103,7 +105,7 @@ def build_parser() -> Parser:
     --------
     >>> list(build_parser().commands)
     ['demo', 'simulate', 'plan', 'design', 'check', 'fit', 'show', 'predict', 'evaluate', 'rank',
-    'reproduce', 'bench', 'completion']
+    'report', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",
