@@ -13,6 +13,7 @@ from crowdmetric.report.held_out import FOLDS
 from crowdmetric.report.markup import Html, definitions, join, paragraph
 from crowdmetric.report.section import Written
 from crowdmetric.report.sections.asked import plural
+from crowdmetric.report.sections.quality import ceiling_of
 from crowdmetric.report.study import Study
 from crowdmetric.report.tables import Column, counts, names, percentages, table
 from crowdmetric.trust import people
@@ -117,9 +118,9 @@ def _facts(study: Study) -> list[tuple[object, object]]:
     facts.append(
         ("without a model", f"50.0% at random; {max(left, 1 - left):.1%} by always saying {side}")
     )
-    ceiling = people(answers).ceiling
-    if not np.isnan(ceiling).all():
-        facts.append(("ceiling", f"{np.nanmean(ceiling):.1%} at most (see data quality)"))
+    agreement = people(answers).agreement
+    if not np.isnan(agreement).all():
+        facts.append(("ceiling", f"about {ceiling_of(agreement):.1%} at most (see data quality)"))
     if isinstance(study.model.loss, Link):
         loss = log_loss(study.model.probabilities(study.judged)[:, 0], response, weight)
         facts.append(("log-loss", f"{loss:.4f} (guessing: 0.6931)"))
@@ -189,7 +190,7 @@ def _consistency(agreement: Floats, ceiling: Floats) -> list[Column]:
     """Return how often people agree with themselves, and what follows."""
     return [
         percentages("agreement", agreement, "how often the same answer was given again"),
-        percentages("ceiling", ceiling, "accuracy that this agreement allows, at most"),
+        percentages("ceiling", ceiling, "accuracy that this agreement allows; rough"),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
@@ -13,7 +15,7 @@ from crowdmetric.report.sections.asked import plural, times_shown
 from crowdmetric.report.study import Study
 from crowdmetric.trust import people
 
-__all__ = ["one_sided", "quality"]
+__all__ = ["ceiling_of", "one_sided", "quality"]
 
 _LEVEL = 0.05  # how often somebody is named who has no side, over the whole crowd
 _MOST_NAMED = 8
@@ -90,14 +92,36 @@ def _agreement(study: Study) -> str:
 
 def _ceiling(study: Study) -> str:
     """Say what can be predicted at best."""
-    ceiling = people(study.comparisons).ceiling
-    known = ceiling[~np.isnan(ceiling)]
-    if not len(known):
+    agreement = people(study.comparisons).agreement
+    if np.isnan(agreement).all():
         return "unknown: ask some questions again, with the items swapped, to learn it"
     return (
-        f"{known.mean():.1%} at most, on average over the same people: from how often they agree "
-        "with themselves, if each time they answer independently"
+        f"about {ceiling_of(agreement):.1%} at most, on average over the same people: what their "
+        "agreement allows, if each time they answer independently"
     )
+
+
+def ceiling_of(agreement: npt.ArrayLike) -> float:
+    """Return the accuracy that no predictor exceeds, on average over people.
+
+    Parameters
+    ----------
+    agreement : array-like of shape (K,)
+        How often each agrees with themselves; nan where that is not known.
+
+    Returns
+    -------
+    float
+        That of the mean agreement: it changes less by chance than the mean of ceilings, and by
+        Jensen's inequality is no smaller.
+
+    Examples
+    --------
+    >>> round(ceiling_of([0.82, 0.82, float("nan")]), 6)
+    0.9
+    """
+    mean = float(np.nanmean(np.asarray(agreement, dtype=np.float64)))
+    return (1.0 + math.sqrt(max(2.0 * mean - 1.0, 0.0))) / 2.0
 
 
 def _sides(study: Study) -> str:
