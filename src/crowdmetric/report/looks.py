@@ -124,6 +124,16 @@ def read_looks(path: str, items: Items) -> Looks:
     ------
     DataError
         If the file is not a table with the column item.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> items = Items.from_arrays([[0.0], [1.0]], ids=["sky", "sun"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/looks.csv"
+    ...     _ = Path(path).write_text("item,colour\\nsun,#ffcc00\\n")
+    ...     read_looks(path, items).colours
+    {1: '#ffcc00'}
     """
     table = open_table(path)
     table.require(["item"], "'item', and 'image' or 'colour'")
