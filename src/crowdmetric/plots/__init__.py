@@ -11,11 +11,11 @@ Examples
 'Metric: 2 features, rank 2'
 """
 
+from crowdmetric.plots.eigenvalues import plot_spectrum
 from crowdmetric.plots.files import draw_all, save
 from crowdmetric.plots.heat_map import plot_metric
 from crowdmetric.plots.item_map import plot_map
 from crowdmetric.plots.names import MissingGlyphWarning
-from crowdmetric.plots.eigenvalues import plot_spectrum
 
 __all__ = [
     "MissingGlyphWarning",

@@ -111,7 +111,7 @@ def located(model: Model, metric: Floats, rows: list[int]) -> tuple[MapLayout, F
     >>> found.ideal.shape, shares.round(3)
     ((1, 2), array([0.667, 0.333]))
     """
-    features = np.asarray(model.x, dtype=np.float64)
+    features = np.asarray(model.features.transform(model.items.features), dtype=np.float64)
     directions = np.pad(factor(metric), ((0, 0), (0, 2)))[:, :2]
     centre = features.mean(axis=0)
     ideal = np.asarray(model.ideal_points(), dtype=np.float64)[rows]

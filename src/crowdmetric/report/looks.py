@@ -105,7 +105,7 @@ class Looks:
 
 
 def read_looks(path: str, items: Items) -> Looks:
-    """Read how items look from a table.
+    r"""Read how items look from a table.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def read_looks(path: str, items: Items) -> Looks:
     >>> items = Items.from_arrays([[0.0], [1.0]], ids=["sky", "sun"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = f"{folder}/looks.csv"
-    ...     _ = Path(path).write_text("item,colour\\nsun,#ffcc00\\n")
+    ...     _ = Path(path).write_text("item,colour\nsun,#ffcc00\n")
     ...     read_looks(path, items).colours
     {1: '#ffcc00'}
     """
