@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import crowdmetric as cm
@@ -14,11 +16,15 @@ from crowdmetric import worth
 from crowdmetric.cli.check import _facts as check_facts
 from crowdmetric.comparisons import Comparisons
 from crowdmetric.identify import check
+from crowdmetric.metrics import accuracy as accuracy_of
 from crowdmetric.model import example
-from crowdmetric.report import Study, held_out_margins, write_report
+from crowdmetric.report import Study, held_out_margins, learning_curve, write_report
+from crowdmetric.report.charts import line_chart
+from crowdmetric.report.held_out import _part
 from crowdmetric.report.sections import SECTIONS
 from crowdmetric.report.sections.accuracy import accuracy, wilson
 from crowdmetric.report.sections.asked import asked, times_shown
+from crowdmetric.report.sections.learning import learning
 from crowdmetric.report.sections.metric import metric
 from crowdmetric.report.sections.quality import ceiling_of, quality
 from crowdmetric.report.sections.redo import fit_command, redo
@@ -217,11 +223,54 @@ def test_crowds_at_the_edge_get_a_report(case, loss, tmp_path):
     assert not re.search(r"\b(nan|inf)\b", text)
 
 
+def test_the_learning_curve_ends_where_the_accuracy_is(fitted):
+    crowd, model = fitted
+    study = Study.of(model, crowd.comparisons)
+    margins = held_out_margins(model, study.comparisons)
+    told = []
+    curve = learning_curve(model, study.comparisons, margins, lambda *line: told.append(line))
+    assert told == [(done, 15) for done in range(1, 16)]
+    assert [point.answers for point in curve] == [3.0, 6.0, 12.0, 24.0]
+    assert curve[-1].accuracy == accuracy_of(margins, crowd.comparisons.response)
+    half = held_out_margins(model, study.comparisons, 0.5)
+    assert curve[2].accuracy == accuracy_of(half, crowd.comparisons.response)
+    html = learning(replace(study, held_out=margins, learning=curve)).html
+    rows = rows_of(html, "Learning curve")
+    assert [keys(cells, 0) for cells in rows.values()] == pytest.approx(
+        [point.accuracy for point in curve], abs=1e-5
+    )
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.floats(0.05, 1.0))
+def test_parts_are_the_same_share_of_everybodys_answers_and_nested(user, share):
+    codes, rows = np.array(user), 10 * np.arange(len(user))
+    part = _part(codes, rows, share)
+    assert set(part) <= set(rows)
+    assert set(_part(codes, rows, share / 2)) <= set(part)
+    for person in set(user):
+        mine = int((codes == person).sum())
+        kept = int((codes[part // 10] == person).sum())
+        assert kept == max(round(share * mine), 1)
+
+
+@pytest.mark.parametrize("low", [0.5, 0.612, 0.99])
+@pytest.mark.parametrize("spread", [0.0, 0.004, 0.31])
+def test_charts_hold_what_they_show(low, spread):
+    points = [(10.0, low), (20.0, min(low + spread, 1.0))]
+    (chart,) = parse(line_chart(points, "answers", "It rises.", 0.8, "ceiling")).all("svg")
+    for one in chart.all("circle"):
+        assert 0 <= float(one["cx"]) <= 640
+        assert 20 <= float(one["cy"]) <= 250
+    high = [float(one["cy"]) for one in chart.all("circle")]
+    assert high[0] >= high[1]
+
+
 def test_a_metric_of_zeros_and_one_for_each_person_get_a_report(tmp_path):
     study = Study.of(example(), crowd_of_example())
     for matrix in (np.zeros((2, 2)), np.stack([np.eye(2), np.zeros((2, 2))])):
         other = replace(study, model=replace(example(), metric=matrix))
-        text = "".join(parse(write(other).html).text for write in SECTIONS)
+        sections = [made for write in SECTIONS if (made := write(other)) is not None]
+        text = "".join(parse(section.html).text for section in sections)
         assert not re.search(r"\b(nan|inf)\b", text)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,17 +83,29 @@ def _held_out(study: Study) -> Study:
     """Add predictions by fits that have not seen the answers, if the model has."""
     from dataclasses import replace
 
-    from crowdmetric.report import held_out_margins
+    from crowdmetric.report import held_out_margins, learning_curve
 
     if not study.seen:
         return study
-    line = UnitsLine("fits with answers held out") if sys.stderr.isatty() else None
+    model, answers = study.model, study.comparisons
+    with _progress("fits with answers held out") as line:
+        margins = held_out_margins(model, answers, progress=line)
+    if margins is None:
+        return study
+    with _progress("fits for the learning curve") as line:
+        curve = learning_curve(model, answers, margins, line)
+    return replace(study, held_out=margins, learning=curve)
+
+
+@contextlib.contextmanager
+def _progress(what: str) -> Iterator[UnitsLine | None]:
+    """Yield a line of progress where somebody watches."""
+    line = UnitsLine(what) if sys.stderr.isatty() else None
     try:
-        margins = held_out_margins(study.model, study.comparisons, line)
+        yield line
     finally:
         if line is not None:
             line.close()
-    return replace(study, held_out=margins)
 
 
 def _provenance(arguments: argparse.Namespace) -> Provenance:

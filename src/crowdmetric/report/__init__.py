@@ -5,6 +5,7 @@ and `write_report` takes more.
 """
 
 from crowdmetric.report.held_out import held_out_margins
+from crowdmetric.report.learning import LearningPoint, learning_curve
 from crowdmetric.report.looks import Looks, read_looks
 from crowdmetric.report.page import write_report
 from crowdmetric.report.provenance import Provenance, Source
@@ -12,6 +13,7 @@ from crowdmetric.report.section import Section, Written
 from crowdmetric.report.study import Study
 
 __all__ = [
+    "LearningPoint",
     "Looks",
     "Provenance",
     "Section",
@@ -19,6 +21,7 @@ __all__ = [
     "Study",
     "Written",
     "held_out_margins",
+    "learning_curve",
     "read_looks",
     "write_report",
 ]

@@ -1,4 +1,4 @@
-"""Margins from fits that have not seen the answers they are about: cross-validation, once."""
+"""Margins from fits that have not seen the answers they are about, and how fits learn from more."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from collections.abc import Callable
 import numpy as np
 
 from crowdmetric.certificate import NotConvergedWarning
-from crowdmetric.checks import Floats
+from crowdmetric.checks import Codes, Floats
 from crowdmetric.comparisons import Comparisons
 from crowdmetric.errors import CrowdMetricError
 from crowdmetric.estimator import CrowdMetric
 from crowdmetric.model import Model
-from crowdmetric.splits import PairFolds
+from crowdmetric.splits import PairFolds, Rows
 
 __all__ = ["FOLDS", "held_out_margins"]
+
+Progress = Callable[[int, int], None]
 
 FOLDS = 5
 _TOLERANCE = 1e-4  # of a fold's risk: far less than what leaving answers out changes
 
 
 def held_out_margins(
-    model: Model, comparisons: Comparisons, progress: Callable[[int, int], None] | None = None
+    model: Model, comparisons: Comparisons, share: float = 1.0, progress: Progress | None = None
 ) -> Floats | None:
     """Return a margin for each answer, from a fit with the model's settings to other answers.
 
@@ -35,6 +37,8 @@ def held_out_margins(
         Gives the loss, the region and the feature map.
     comparisons : Comparisons
         The answers that it was fitted to, with its codes.
+    share : float
+        How much of the other answers each fit sees: the same part of everybody's.
     progress : callable, optional
         Called with the number of fits that are done, and that there are.
 
@@ -63,16 +67,27 @@ def held_out_margins(
     )
     try:
         folds = list(PairFolds(FOLDS, random_state=0).split(triples))
-        for done, (train, test) in enumerate(folds):
-            if progress is not None:
-                progress(done, FOLDS)
+        for done, (train, test) in enumerate(folds, start=1):
             with warnings.catch_warnings():
                 # A fold that stops short of the tolerance still predicts what it predicts.
                 warnings.simplefilter("ignore", NotConvergedWarning)
-                fit = estimator.fit(comparisons.subset(train))
+                fit = estimator.fit(comparisons.subset(_part(triples[train, 0], train, share)))
             margins[test] = fit.model_.margins_of_codes(triples[test])
+            if progress is not None:
+                progress(done, FOLDS)
     except CrowdMetricError:  # such as a fold whose answers are all ties
         return None
-    if progress is not None:
-        progress(FOLDS, FOLDS)
     return margins
+
+
+def _part(user: Codes, rows: Rows, share: float) -> Rows:
+    """Return a share of the rows of each user; a smaller share is part of a larger one."""
+    if share >= 1.0:
+        return rows
+    generator = np.random.default_rng(0)
+    order = np.lexsort((generator.random(len(rows)), user))
+    sorted_user = user[order]
+    place = np.arange(len(rows)) - np.searchsorted(sorted_user, sorted_user)
+    size = np.bincount(user)[sorted_user]
+    # At least one answer of everybody, so that nobody is left without a point.
+    return np.sort(rows[order[place < np.maximum(np.round(share * size), 1)]])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from crowdmetric.comparisons import Comparisons, Ties
 from crowdmetric.model import Model
 from crowdmetric.model.lookup import comparison_codes
+from crowdmetric.report.learning import LearningPoint
 from crowdmetric.report.looks import Looks
 from crowdmetric.report.provenance import Provenance
 
@@ -39,6 +40,8 @@ class Study:
         The command, the files and the versions.
     held_out : ndarray of shape (m,), optional
         A margin for each answer from a fit that has not seen it; see `held_out_margins`.
+    learning : tuple of LearningPoint
+        What fits to parts of the answers predict; see `learning_curve`.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Study:
     looks: Looks = field(default_factory=Looks)
     provenance: Provenance = field(default_factory=Provenance)
     held_out: Floats | None = None
+    learning: tuple[LearningPoint, ...] = ()
 
     @classmethod
     def of(

@@ -151,7 +151,13 @@ def bar(share: float) -> Html:
     return element("svg", filled, class_="bar", viewBox="0 0 100 9", aria_hidden="true")
 
 
-def table(caption: str, columns: Sequence[Column], sortable: bool = True) -> Html:
+def table(
+    caption: str,
+    columns: Sequence[Column],
+    rising: str = "",
+    falling: str = "",
+    sortable: bool = True,
+) -> Html:
     """Return a table whose first column heads its rows.
 
     Parameters
@@ -160,6 +166,8 @@ def table(caption: str, columns: Sequence[Column], sortable: bool = True) -> Htm
         What it shows.
     columns : sequence of Column
         At least one.
+    rising, falling : str
+        The title of the column that the rows are in order of, if they are.
     sortable : bool
         Whether a click on a header sorts it, where there are scripts.
 
@@ -174,19 +182,22 @@ def table(caption: str, columns: Sequence[Column], sortable: bool = True) -> Htm
     >>> '<th scope="row"><bdi>ann</bdi></th><td data-key="3">3</td>' in markup
     True
     """
-    numeric = [column.keys is not None for column in columns]
-    head = element(
-        "tr",
-        *(
-            element("th", column.title, scope="col", class_="number" if number else None)
-            for column, number in zip(columns, numeric, strict=True)
-        ),
-    )
+    order = {rising: "ascending", falling: "descending"}
+    heads = [
+        element(
+            "th",
+            column.title,
+            scope="col",
+            class_=None if column.keys is None else "number",
+            aria_sort=order.get(column.title),
+        )
+        for column in columns
+    ]
     rows = (_row(columns, row) for row in range(len(columns[0].cells)))
     body = element(
         "table",
         element("caption", caption),
-        element("thead", head),
+        element("thead", element("tr", *heads)),
         element("tbody", Html("\n"), join(rows)),
         class_="sortable" if sortable else None,
         id=f"table-{anchor(caption)}",

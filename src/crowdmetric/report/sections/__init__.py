@@ -10,6 +10,7 @@ from crowdmetric.report.section import Section
 from crowdmetric.report.sections.accuracy import accuracy
 from crowdmetric.report.sections.asked import asked
 from crowdmetric.report.sections.item_map import item_map
+from crowdmetric.report.sections.learning import learning
 from crowdmetric.report.sections.metric import metric
 from crowdmetric.report.sections.quality import quality
 from crowdmetric.report.sections.redo import redo
@@ -22,6 +23,7 @@ SECTIONS: tuple[Callable[[Study], Section | None], ...] = (
     asked,
     quality,
     accuracy,
+    learning,
     metric,
     item_map,
     sufficiency,

@@ -150,7 +150,7 @@ def _people(study: Study) -> Html:
     columns = [column for column in columns if _tells(column)]
     cut = count - len(order)
     note = paragraph(f"{plural(cut, 'person')} with a higher accuracy left out here.")
-    return join([table("People, worst first", columns), note if cut else Html()])
+    return join([table("People, worst first", columns, rising="accuracy"), note if cut else Html()])
 
 
 def _interval(share: Floats, count: Floats) -> Column:

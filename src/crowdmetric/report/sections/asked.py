@@ -116,7 +116,9 @@ def _items(study: Study) -> Html:
     cut = len(items) - len(order)
     note = paragraph(f"{plural(cut, 'more item')} left out here.") if cut else Html()
     return details(
-        f"The {plural(len(order), 'item')}, most preferred first", table("Items", columns), note
+        f"The {plural(len(order), 'item')}, most preferred first",
+        table("Items", columns, falling="preferred"),
+        note,
     )
 
 

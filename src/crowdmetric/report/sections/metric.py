@@ -126,7 +126,7 @@ def _worth(features: list[str], shares: Floats) -> Html:
             bars=True,
         ),
     ]
-    return table("What each feature is worth", columns)
+    return table("What each feature is worth", columns, falling="worth")
 
 
 def _pairs(features: list[str], pairs: Floats) -> Html:
@@ -214,4 +214,9 @@ def _spectrum(matrix: Floats) -> Html:
     ]
     zero = len(values) - int((values > 0).sum())
     rest = paragraph(f"{plural(zero, 'eigenvalue')} of zero left out.", class_="note")
-    return join([table("Eigenvalues, largest first", columns), rest if zero else Html()])
+    return join(
+        [
+            table("Eigenvalues, largest first", columns, falling="eigenvalue"),
+            rest if zero else Html(),
+        ]
+    )
