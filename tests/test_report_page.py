@@ -113,6 +113,17 @@ def test_tables_have_captions_and_headers_with_a_scope(made, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_what_scrolls_can_be_reached_with_the_keyboard(made, kind):
+    _, tree = made[kind]
+    frames = [one for one in tree.all("div") if "scroll" in (one["class"] or "").split()]
+    assert frames
+    for frame in frames:
+        assert (frame["tabindex"], frame["role"]) == ("0", "group")
+        assert frame["aria-label"]
+    assert all(one["tabindex"] == "0" for one in tree.all("pre"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_pictures_have_a_text_or_are_passed_over(made, kind):
     _, tree = made[kind]
     for picture in tree.all("svg"):

@@ -6,7 +6,17 @@ import html
 import re
 from collections.abc import Iterable
 
-__all__ = ["Html", "definitions", "details", "element", "join", "listing", "paragraph", "text"]
+__all__ = [
+    "Html",
+    "definitions",
+    "details",
+    "element",
+    "join",
+    "listing",
+    "paragraph",
+    "scrolling",
+    "text",
+]
 
 _EMPTY = frozenset({"br", "col", "img", "link", "meta"})  # elements without a closing tag
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # HTML has none of them
@@ -192,3 +202,29 @@ def details(summary: str, *children: object) -> Html:
     '<details><summary>More</summary>this</details>'
     """
     return element("details", element("summary", summary), *children)
+
+
+def scrolling(content: object, label: str, class_: str = "") -> Html:
+    """Return what may be wider than a screen, in a frame that scrolls.
+
+    Parameters
+    ----------
+    content : object
+        A table, or a picture.
+    label : str
+        What it is: whatever scrolls must be reachable with the keyboard, and then needs a name.
+    class_ : str
+        Further classes.
+
+    Returns
+    -------
+    Html
+        The frame.
+
+    Examples
+    --------
+    >>> print(scrolling("wide", "People"))
+    <div class="scroll" tabindex="0" role="group" aria-label="People">wide</div>
+    """
+    classes = f"scroll {class_}".strip()
+    return element("div", content, class_=classes, tabindex=0, role="group", aria_label=label)

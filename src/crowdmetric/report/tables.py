@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.report.markup import Html, element, join
+from crowdmetric.report.markup import Html, element, join, scrolling
 from crowdmetric.report.section import anchor
 
 __all__ = ["Column", "bar", "counts", "names", "percentages", "table"]
@@ -202,9 +202,7 @@ def table(
         class_="sortable" if sortable else None,
         id=f"table-{anchor(caption)}",
     )
-    # Whatever scrolls must be reachable with the keyboard, and then needs a name.
-    framed = element("div", body, class_="scroll", tabindex=0, role="region", aria_label=caption)
-    return join([framed, _meanings(columns)])
+    return join([scrolling(body, caption), _meanings(columns)])
 
 
 def _row(columns: Sequence[Column], row: int) -> Html:

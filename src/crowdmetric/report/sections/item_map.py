@@ -12,7 +12,7 @@ from crowdmetric.map_layout import MapLayout, place_labels
 from crowdmetric.plots.common import percent
 from crowdmetric.plots.item_map import located
 from crowdmetric.plots.names import shortened
-from crowdmetric.report.markup import Html, details, element, join, paragraph
+from crowdmetric.report.markup import Html, details, element, join, paragraph, scrolling
 from crowdmetric.report.section import Written
 from crowdmetric.report.sections.asked import plural, times_shown
 from crowdmetric.report.study import Study
@@ -74,7 +74,7 @@ def item_map(study: Study) -> Written:
     )
     figure = element(
         "figure",
-        element("div", _picture(study, found, items, users, axes), class_="scroll map"),
+        scrolling(_picture(study, found, items, users, axes), _TITLE, "map"),
         element("figcaption", _legend(study, found), " ", axes, _left_out(study, items, users)),
     )
     intro = paragraph(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowdmetric.report.charts import line_chart
-from crowdmetric.report.markup import element, join, paragraph
+from crowdmetric.report.markup import element, join, paragraph, scrolling
 from crowdmetric.report.section import Written
 from crowdmetric.report.sections.quality import ceiling_of
 from crowdmetric.report.study import Study
@@ -63,7 +63,7 @@ def learning(study: Study) -> Written | None:
         "answers, so the curve starts lower than it need.",
         class_="note",
     )
-    framed = element("figure", element("div", chart, class_="scroll"))
+    framed = element("figure", scrolling(chart, "Learning curve"))
     return Written(
         "Would more answers help?",
         join([paragraph(said), framed, table("Learning curve", columns, sortable=False), note]),

@@ -9,7 +9,7 @@ from crowdmetric import worth
 from crowdmetric.model import Model
 from crowdmetric.points import RANK_TOLERANCE
 from crowdmetric.report.colour import blend, ink_on
-from crowdmetric.report.markup import Html, element, join, paragraph
+from crowdmetric.report.markup import Html, element, join, paragraph, scrolling
 from crowdmetric.report.section import Written
 from crowdmetric.report.sections.asked import plural
 from crowdmetric.report.study import Study
@@ -169,8 +169,7 @@ def _cells(matrix: Floats, features: list[str], limit: float) -> Html:
         element("tbody", *rows[1:]),
         class_="heat",
     )
-    label = "Entries of the metric"
-    return element("div", body, class_="scroll", tabindex=0, role="region", aria_label=label)
+    return scrolling(body, "Entries of the metric")
 
 
 def _picture(matrix: Floats, features: list[str]) -> Html:
