@@ -17,16 +17,6 @@ __all__ = [
     "scrolling",
     "text",
 ]
-    "Html",
-    "definitions",
-    "details",
-    "element",
-    "join",
-    "listing",
-    "paragraph",
-    "scrolling",
-    "text",
-]
 
 _EMPTY = frozenset({"br", "col", "img", "link", "meta"})  # elements without a closing tag
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # HTML has none of them
