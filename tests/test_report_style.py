@@ -88,6 +88,7 @@ def test_lab_becomes_what_a_screen_shows(lab, rgb):
     [
         (["CIELAB L", "CIELAB a", "CIELAB b"], [100.0, 0.0, 0.0], "#ffffff"),
         (["b*", "L*", "a*"], [0.0, 100.0, 0.0], "#ffffff"),
+        (["L", "a", "b"], [105.9, 0.0, 0.0], "#ffffff"),  # the white of Palmer and Schloss
         (["lab_l", "lab_a", "lab_b", "size"], [100.0, 0.0, 0.0, 3.0], "#ffffff"),
         (["red", "green", "blue"], [0.0, 1.0, 0.0], "#00ff00"),
         (["r", "g", "b"], [0.0, 128.0, 255.0], "#0080ff"),

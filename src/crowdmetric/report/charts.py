@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from crowdmetric.report.markup import Html, element
 
-__all__ = ["line_chart"]
+__all__ = ["count_of", "line_chart"]
 
 _WIDTH, _HEIGHT = 640.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 20.0, 20.0, 50.0  # margins
@@ -70,9 +70,9 @@ def line_chart(
     joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
     parts.append(element("polyline", points=joined, class_="curve"))
     for (x, y), (value, share) in zip(at, points, strict=True):
-        title = element("title", f"{value:,.4g}: {share:.1%}")
+        title = element("title", f"{count_of(value)}: {share:.1%}")
         parts.append(element("circle", title, cx=f"{x:.1f}", cy=f"{y:.1f}", r=5, class_="item"))
-        parts.append(_text(f"{value:,.4g}", x, _HEIGHT - _BOTTOM + 20, "middle"))
+        parts.append(_text(count_of(value), x, _HEIGHT - _BOTTOM + 20, "middle"))
     parts.append(_text(across, (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, "middle"))
     return element(
         "svg",
@@ -82,6 +82,27 @@ def line_chart(
         role="img",
         aria_label=described,
     )
+
+
+def count_of(number: float) -> str:
+    """Write a number of which decimals do not matter, unless it is small.
+
+    Parameters
+    ----------
+    number : float
+        Such as an average count.
+
+    Returns
+    -------
+    str
+        With three digits at least.
+
+    Examples
+    --------
+    >>> count_of(1057.2), count_of(528.6), count_of(3.25)
+    ('1,057', '529', '3.25')
+    """
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _range(low: float, high: float) -> tuple[float, float, float]:

@@ -20,6 +20,7 @@ _HEX = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _PREFIX = re.compile(r"^(cie\s*)?(lab|s?rgb)?[\s_.:-]*")
 _LAB, _RGB = ("l", "a", "b"), ("r", "g", "b")
 _WORDS = {"red": "r", "green": "g", "blue": "b", "lightness": "l"}
+_LIGHTEST = 115.0  # colours of lamps and screens go beyond the 100 of white paper
 _WHITE = np.array([0.95047, 1.0, 1.08883])
 _TO_LINEAR_RGB = np.array(
     [
@@ -77,7 +78,7 @@ def colours_of(features: Floats, names: Sequence[str]) -> list[str] | None:
     plain = [_plain(name) for name in names]
     if set(_LAB) <= set(plain):
         lab = features[:, [plain.index(letter) for letter in _LAB]]
-        low, high = np.array([0.0, -128.0, -128.0]), np.array([100.0, 128.0, 128.0])
+        low, high = np.array([-1.0, -150.0, -150.0]), np.array([_LIGHTEST, 150.0, 150.0])
         within = bool(((lab >= low) & (lab <= high)).all()) and lab[:, 0].max() > 1.0
         return [_hex(row) for row in from_lab(lab)] if within else None
     if set(_RGB) <= set(plain):

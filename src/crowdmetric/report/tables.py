@@ -148,7 +148,14 @@ def bar(share: float) -> Html:
     True
     """
     filled = element("rect", width=f"{100 * min(max(share, 0.0), 1.0):.3g}", height=9)
-    return element("svg", filled, class_="bar", viewBox="0 0 100 9", aria_hidden="true")
+    return element(
+        "svg",
+        filled,
+        class_="bar",
+        viewBox="0 0 100 9",
+        preserveAspectRatio="none",  # the bar fills its frame, whatever shape that has
+        aria_hidden="true",
+    )
 
 
 def table(

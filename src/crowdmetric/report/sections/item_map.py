@@ -32,6 +32,7 @@ _LETTERS = 16  # of a label
 _FONT = 13.0
 _LETTER = 0.56 * _FONT  # how wide a letter is, about
 _MARKER = 7.0
+_OUTSIDE = 0.05  # share of a point outside range(M) below which the map hardly misleads
 
 
 def item_map(study: Study) -> Written:
@@ -77,10 +78,16 @@ def item_map(study: Study) -> Written:
         scrolling(_picture(study, found, items, users, axes), _TITLE, "map"),
         element("figcaption", _legend(study, found), " ", axes, _left_out(study, items, users)),
     )
-    intro = paragraph(
+    said = (
         "The nearer an item is to a person's ideal point, the better they like it, as far as these "
-        "directions show. Point at a mark, or touch it, for its name."
+        "directions show. "
     )
+    if float(np.max(model.outside_range())) > _OUTSIDE:
+        said += (
+            "That does not hold for people whose taste follows directions that the metric does not "
+            "measure: see the column outside in the table of people. "
+        )
+    intro = paragraph(said, "Point at a mark, or touch it, for its name.")
     return Written(_TITLE, join([intro, figure, _table(study, found, items, users)]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdmetric.report.charts import line_chart
+from crowdmetric.report.charts import count_of, line_chart
 from crowdmetric.report.markup import element, join, paragraph, scrolling
 from crowdmetric.report.section import Written
 from crowdmetric.report.sections.quality import ceiling_of
@@ -40,20 +40,20 @@ def learning(study: Study) -> Written | None:
     if len(curve) < 2:
         return None
     gain = curve[-1].accuracy - curve[-2].accuracy
-    said = (
-        f"Twice the answers, from {curve[-2].answers:,.4g} to {curve[-1].answers:,.4g} per person, "
-    )
+    few, many = (count_of(point.answers) for point in curve[-2:])
+    said = f"Twice the answers, from {few} to {many} per person, "
     said += (
-        f"still added {gain:.1%}: more answers would help."
+        f"still added {100 * gain:.1f} percentage points: more answers would help."
         if gain > _STILL
-        else f"changed the accuracy by {gain:+.1%} only: more answers of the same kind hardly help."
+        else f"changed the accuracy by only {100 * gain:+.1f} percentage points: more answers of "
+        "the same kind hardly help."
     )
     agreement = people(study.comparisons).agreement
     ceiling = None if np.isnan(agreement).all() else ceiling_of(agreement)
     points = [(point.answers, point.accuracy) for point in curve]
-    described = "Learning curve: " + ", ".join(f"{a:,.4g} answers {b:.1%}" for a, b in points)
+    described = "Learning curve: " + ", ".join(f"{count_of(a)} answers {b:.1%}" for a, b in points)
     columns = [
-        Column("answers per person", [f"{a:,.4g}" for a, _ in points], [a for a, _ in points]),
+        Column("answers per person", [count_of(a) for a, _ in points], [a for a, _ in points]),
         percentages("accuracy, held out", [b for _, b in points], bars=True),
     ]
     chart = line_chart(points, "answers per person", described, ceiling, "ceiling, about")
