@@ -241,6 +241,18 @@ def test_the_learning_curve_ends_where_the_accuracy_is(fitted):
     )
 
 
+def test_many_answers_are_measured_by_a_part_of_them(fitted, monkeypatch):
+    crowd, model = fitted
+    monkeypatch.setattr("crowdmetric.report.learning._ENOUGH", 40)
+    answers = Study.of(model, crowd.comparisons).comparisons
+    margins, told = held_out_margins(model, answers), []
+    curve = learning_curve(model, answers, margins, lambda *line: told.append(line))
+    assert told[-1] == (6, 6)
+    part = ~np.isnan(held_out_margins(model, answers, 0.5, 2))
+    assert part.sum() == 48
+    assert curve[-1].accuracy == accuracy_of(margins[part], answers.response[part])
+
+
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.floats(0.05, 1.0))
 def test_parts_are_the_same_share_of_everybodys_answers_and_nested(user, share):
     codes, rows = np.array(user), 10 * np.arange(len(user))

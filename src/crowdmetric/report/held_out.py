@@ -24,7 +24,11 @@ _TOLERANCE = 1e-4  # of a fold's risk: far less than what leaving answers out ch
 
 
 def held_out_margins(
-    model: Model, comparisons: Comparisons, share: float = 1.0, progress: Progress | None = None
+    model: Model,
+    comparisons: Comparisons,
+    share: float = 1.0,
+    folds: int = FOLDS,
+    progress: Progress | None = None,
 ) -> Floats | None:
     """Return a margin for each answer, from a fit with the model's settings to other answers.
 
@@ -39,6 +43,8 @@ def held_out_margins(
         The answers that it was fitted to, with its codes.
     share : float
         How much of the other answers each fit sees: the same part of everybody's.
+    folds : int
+        How many of the five parts are predicted; the answers of the others get nan.
     progress : callable, optional
         Called with the number of fits that are done, and that there are.
 
@@ -56,7 +62,7 @@ def held_out_margins(
     (40,)
     """
     triples = np.column_stack([comparisons.user, comparisons.left, comparisons.right])
-    margins = np.empty(len(triples))
+    margins = np.full(len(triples), np.nan)
     estimator = CrowdMetric(
         items=model.items,
         region=model.region,
@@ -66,15 +72,15 @@ def held_out_margins(
         tol=max(_TOLERANCE, model.certificate.tolerance),
     )
     try:
-        folds = list(PairFolds(FOLDS, random_state=0).split(triples))
-        for done, (train, test) in enumerate(folds, start=1):
+        parts = list(PairFolds(FOLDS, random_state=0).split(triples))[:folds]
+        for done, (train, test) in enumerate(parts, start=1):
             with warnings.catch_warnings():
                 # A fold that stops short of the tolerance still predicts what it predicts.
                 warnings.simplefilter("ignore", NotConvergedWarning)
                 fit = estimator.fit(comparisons.subset(_part(triples[train, 0], train, share)))
             margins[test] = fit.model_.margins_of_codes(triples[test])
             if progress is not None:
-                progress(done, FOLDS)
+                progress(done, folds)
     except CrowdMetricError:  # such as a fold whose answers are all ties
         return None
     return margins

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from crowdmetric.checks import Floats
 from crowdmetric.comparisons import Comparisons
 from crowdmetric.metrics import accuracy
@@ -12,6 +15,7 @@ from crowdmetric.report.held_out import FOLDS, Progress, held_out_margins
 
 __all__ = ["SHARES", "LearningPoint", "learning_curve"]
 
+_ENOUGH = 10_000  # answers to measure an accuracy with: half a point, at worst, is chance
 SHARES = (0.125, 0.25, 0.5)  # of the answers, before all of them
 
 
@@ -69,7 +73,8 @@ def learning_curve(
     >>> [point.answers for point in learning_curve(fit.model_, crowd.comparisons, margins)]
     [4.0, 8.0, 16.0, 32.0]
     """
-    response, weight = comparisons.response, comparisons.weight
+    # Of many answers, a part is enough to measure with, and costs less.
+    folds = min(FOLDS, -(-_ENOUGH * FOLDS // len(comparisons)))
     most = len(comparisons) * (1 - 1 / FOLDS) / len(model.users)
     points = []
     for number, share in enumerate(SHARES):
@@ -78,7 +83,15 @@ def learning_curve(
             if progress is not None:
                 progress(before * total + done, len(SHARES) * total)
 
-        margins = held_out_margins(model, comparisons, share, told)
-        if margins is not None:
-            points.append(LearningPoint(share * most, accuracy(margins, response, weight)))
-    return (*points, LearningPoint(most, accuracy(held_out, response, weight)))
+        margins = held_out_margins(model, comparisons, share, folds, told)
+        if margins is None:
+            return ()
+        known = ~np.isnan(margins)
+        points.append(LearningPoint(share * most, _accuracy(margins, comparisons, known)))
+    return (*points, LearningPoint(most, _accuracy(held_out, comparisons, known)))
+
+
+def _accuracy(margins: Floats, comparisons: Comparisons, rows: npt.NDArray[np.bool_]) -> float:
+    """Return the share of some of the answers that is predicted."""
+    weight = None if comparisons.weight is None else comparisons.weight[rows]
+    return accuracy(margins[rows], comparisons.response[rows], weight)
