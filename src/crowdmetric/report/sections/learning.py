@@ -59,8 +59,8 @@ def learning(study: Study) -> Written | None:
     chart = line_chart(points, "answers per person", described, ceiling, "ceiling, about")
     note = paragraph(
         "Fits with the model's settings to parts of everybody's answers, each predicting the same "
-        "answers (of many, a part is enough), which it has not seen. The radius stays; a smaller one would do better with few "
-        "answers, so the curve starts lower than it need.",
+        "answers (of many, a part is enough), which it has not seen. The radius stays; a smaller "
+        "one would do better with few answers, so the curve starts lower than it need.",
         class_="note",
     )
     framed = element("figure", scrolling(chart, "Learning curve"))
