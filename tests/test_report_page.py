@@ -169,6 +169,27 @@ def test_the_map_has_everybodys_name_to_hover_over(made):
     assert {str(item) for item in range(12)} <= set(titles)
 
 
+def test_points_have_labels_where_there_is_room(made):
+    _, tree = made["crowd"]
+    (picture,) = [one for one in tree.all("svg") if "Map of" in (one["aria-label"] or "")]
+    marks = [(float(one["cx"]), float(one["cy"])) for one in picture.all("circle")]
+    labels = picture.all("text")
+    assert len(labels) >= 10  # of 12 items and 3 people
+    assert {"u0", "u1", "u2"} <= {one.text for one in labels if one["class"] == "named"}
+    boxes = []
+    for one in labels:
+        left, bottom = float(one["x"]), float(one["y"])
+        boxes.append((left, bottom - 10, left + 7 * len(one.text), bottom))
+        near = min(np.hypot(left - x, bottom - y) for x, y in marks)
+        assert near < 80 or one["class"] == "named"
+    for number, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[:number]:
+            apart = other[2] <= left or right <= other[0] or other[3] <= top or bottom <= other[1]
+            assert apart
+        for x, y in marks:
+            assert not (left < x < right and top < y < bottom)
+
+
 def test_sections_of_ones_own_come_before_the_last(tmp_path):
     more = [Written("Baselines", Html("<p>None yet.</p>"))]
     write_report(evil_study(), tmp_path / "r.html", more)

@@ -32,6 +32,8 @@ _LETTERS = 16  # of a label
 _FONT = 13.0
 _LETTER = 0.56 * _FONT  # how wide a letter is, about
 _MARKER = 7.0
+_CLEAR = 9.0  # from the middle of a mark to where its label begins
+_BESIDE = 4.0  # the same, in `place_labels`
 _OUTSIDE = 0.05  # share of a point outside range(M) below which the map hardly misleads
 
 
@@ -157,16 +159,18 @@ def _labels(study: Study, at: Floats, ideal: Floats, height: float) -> list[Html
         return []
     sizes = np.array([[_LETTER * len(words) + 2.0, _FONT] for words in texts])
     marks = np.vstack([ideal, at])
-    taken = np.hstack([marks - _MARKER, marks + _MARKER])
+    taken = np.hstack([marks - _CLEAR, marks + _CLEAR])
     high = np.array([_WIDTH, height])
-    places = place_labels(anchors, sizes, taken, np.zeros(2), high)
+    # Labels begin _BESIDE away from the middle of a mark; here in a unit in which that is clear.
+    unit = _CLEAR / _BESIDE
+    places = place_labels(anchors / unit, sizes / unit, taken / unit, np.zeros(2), high / unit)
     return [
         element(
             "text",
             words,
-            x=f"{x + place[0]:.1f}",
+            x=f"{x + unit * place[0]:.1f}",
             # Downwards is up here: the box that was placed begins where the letters end.
-            y=f"{y + place[1] + 0.8 * _FONT:.1f}",
+            y=f"{y + unit * place[1] + 0.8 * _FONT:.1f}",
             class_="named" if number < len(people) else None,
         )
         for number, (words, place, (x, y)) in enumerate(
