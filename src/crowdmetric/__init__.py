@@ -18,7 +18,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crowdmetric import losses, regions
+    from crowdmetric import losses, plots, regions
     from crowdmetric.comparisons import Comparisons, Items
     from crowdmetric.estimator import CrowdMetric, CrowdMetricCV
     from crowdmetric.model import Model
@@ -36,6 +36,7 @@ __all__ = [
     "Model",
     "load",
     "losses",
+    "plots",
     "read_comparisons",
     "read_items",
     "regions",
@@ -59,7 +60,7 @@ def __getattr__(name: str) -> Any:
     """Import a name on first use."""
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in ("losses", "regions"):
+    elif name in ("losses", "plots", "regions"):
         value = importlib.import_module(f"crowdmetric.{name}")
     else:
         raise AttributeError(f"module 'crowdmetric' has no attribute {name!r}")

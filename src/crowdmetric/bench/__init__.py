@@ -3,7 +3,7 @@
 Examples
 --------
 >>> sorted(BENCHES)
-['identify', 'paper', 'reproduce', 'scale']
+['identify', 'paper', 'report', 'reproduce', 'scale']
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from crowdmetric.bench.identify import bench_identify
 from crowdmetric.bench.paper import bench_paper
+from crowdmetric.bench.report import bench_report
 from crowdmetric.bench.reproduce import bench_reproduce
 from crowdmetric.bench.scale import bench_scale
 from crowdmetric.bench.timing import Settings
@@ -26,6 +27,7 @@ BENCHES: dict[str, Callable[[Settings, TextIO], list[dict[str, Any]]]] = {
     "reproduce": bench_reproduce,
     "scale": bench_scale,
     "identify": bench_identify,
+    "report": bench_report,
 }
 
 

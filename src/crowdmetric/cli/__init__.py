@@ -25,6 +25,7 @@ from crowdmetric.cli import (
     predict,
     quality,
     rank,
+    report,
     reproduce,
     show,
     simulate,
@@ -49,6 +50,7 @@ _COMMANDS = (
     audit,
     rank,
     ideal,
+    report,
     reproduce,
     bench,
     completion,
@@ -109,7 +111,7 @@ def build_parser() -> Parser:
     --------
     >>> list(build_parser().commands)
     ['demo', 'simulate', 'plan', 'design', 'check', 'quality', 'fit', 'show', 'predict',
-     'evaluate', 'audit', 'rank', 'ideal', 'reproduce', 'bench', 'completion']
+     'evaluate', 'audit', 'rank', 'ideal', 'report', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from crowdmetric.errors import OutputError
 from crowdmetric.files import whole_file
+from crowdmetric.plots.eigenvalues import plot_spectrum
 from crowdmetric.plots.heat_map import plot_metric
 from crowdmetric.plots.item_map import plot_map
-from crowdmetric.plots.spectrum import plot_spectrum
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

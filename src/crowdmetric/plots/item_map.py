@@ -71,16 +71,11 @@ def plot_map(model: Model, user: Hashable | None = None) -> Figure:
     "direction 1 (66.7% of the metric's trace)"
     """
     metric, rows = one_metric(model, user)
-    features = np.asarray(model.features.transform(model.items.features), dtype=np.float64)
-    directions = np.pad(factor(metric), ((0, 0), (0, 2)))[:, :2]
-    centre = features.mean(axis=0)
-    ideal = np.asarray(model.ideal_points(), dtype=np.float64)[rows]
-    found = layout((features - centre) @ directions, (ideal - centre) @ directions)
-    shares = (directions**2).sum(axis=0) / (float(np.trace(metric)) or 1.0)
+    found, shares = located(model, metric, rows)
     figure, axes = _framed(found, shares, of_user(model, user))
     _draw_points(axes, found)
     legend = figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
-    items = written(model.items.ids, MOST_LETTERS) if len(features) <= _MOST_ITEMS else []
+    items = written(model.items.ids, MOST_LETTERS) if len(model.items) <= _MOST_ITEMS else []
     users = written(model.users, MOST_LETTERS) if len(rows) <= _MOST_USERS else []
     users = [users[row] for row in rows if users]
     labels = _labels(axes, found, users, items)
@@ -88,6 +83,40 @@ def plot_map(model: Model, user: Hashable | None = None) -> Figure:
     named = _place(labels, found, axes)
     _tell_unnamed(legend, found, named[: len(users)], named[len(users) :])
     return figure
+
+
+def located(model: Model, metric: Floats, rows: list[int]) -> tuple[MapLayout, Floats]:
+    """Return where the items and some users' ideal points are on the map of a metric.
+
+    Parameters
+    ----------
+    model : Model
+        What a fit gives.
+    metric : ndarray of shape (d, d)
+        Whose leading directions span the map.
+    rows : list of int
+        The users.
+
+    Returns
+    -------
+    found : MapLayout
+        The positions, around the average item.
+    shares : ndarray of shape (2,)
+        What each direction has of the metric's trace.
+
+    Examples
+    --------
+    >>> from crowdmetric.model import example
+    >>> found, shares = located(example(), example().metric, [0])
+    >>> found.ideal.shape, shares.round(3)
+    ((1, 2), array([0.667, 0.333]))
+    """
+    features = np.asarray(model.features.transform(model.items.features), dtype=np.float64)
+    directions = np.pad(factor(metric), ((0, 0), (0, 2)))[:, :2]
+    centre = features.mean(axis=0)
+    ideal = np.asarray(model.ideal_points(), dtype=np.float64)[rows]
+    found = layout((features - centre) @ directions, (ideal - centre) @ directions)
+    return found, (directions**2).sum(axis=0) / (float(np.trace(metric)) or 1.0)
 
 
 def _framed(found: MapLayout, shares: Floats, whose: str) -> tuple[Figure, Axes]:

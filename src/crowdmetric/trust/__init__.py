@@ -22,6 +22,7 @@ from crowdmetric.trust.audit_groups import Groups, read_groups
 from crowdmetric.trust.audit_metric_test import MetricTest, common_metric_test
 from crowdmetric.trust.audit_whole import Audit, audit
 from crowdmetric.trust.baselines_beside import Baseline, baselines
+from crowdmetric.trust.self_agreement import People, people, repeated_questions
 
 __all__ = [
     "Audit",
@@ -30,6 +31,7 @@ __all__ = [
     "Consistency",
     "Groups",
     "MetricTest",
+    "People",
     "Quality",
     "SidedModel",
     "TieBand",
@@ -41,7 +43,9 @@ __all__ = [
     "fit_with_side",
     "held_out_margins",
     "noise_ceiling",
+    "people",
     "quality",
     "read_groups",
+    "repeated_questions",
     "tie_band",
 ]
