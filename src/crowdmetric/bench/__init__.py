@@ -3,7 +3,7 @@
 Examples
 --------
 >>> sorted(BENCHES)
-['identify', 'paper', 'reproduce', 'scale']
+['bootstrap', 'coverage', 'identify', 'paper', 'reproduce', 'scale']
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
+from crowdmetric.bench.bootstrap import bench_bootstrap
+from crowdmetric.bench.coverage import bench_coverage
 from crowdmetric.bench.identify import bench_identify
 from crowdmetric.bench.paper import bench_paper
 from crowdmetric.bench.reproduce import bench_reproduce
@@ -26,6 +28,8 @@ BENCHES: dict[str, Callable[[Settings, TextIO], list[dict[str, Any]]]] = {
     "reproduce": bench_reproduce,
     "scale": bench_scale,
     "identify": bench_identify,
+    "bootstrap": bench_bootstrap,
+    "coverage": bench_coverage,
 }
 
 

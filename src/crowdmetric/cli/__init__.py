@@ -25,6 +25,7 @@ from crowdmetric.cli import (
     reproduce,
     show,
     simulate,
+    uncertainty,
 )
 from crowdmetric.cli.output import complain
 from crowdmetric.cli.parser import Parser, ShowVersion, UsageError
@@ -43,6 +44,7 @@ _COMMANDS = (
     predict,
     evaluate,
     rank,
+    uncertainty,
     reproduce,
     bench,
     completion,
@@ -103,7 +105,7 @@ def build_parser() -> Parser:
     --------
     >>> list(build_parser().commands)
     ['demo', 'simulate', 'plan', 'design', 'check', 'fit', 'show', 'predict', 'evaluate', 'rank',
-    'reproduce', 'bench', 'completion']
+    'uncertainty', 'reproduce', 'bench', 'completion']
     """
     parser = Parser(
         prog="crowdmetric",

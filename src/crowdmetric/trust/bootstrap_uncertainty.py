@@ -1,0 +1,286 @@
+"""What the answers leave uncertain about a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdmetric.checks import Floats
+from crowdmetric.losses import CurvedLoss, Link
+from crowdmetric.model import Model
+from crowdmetric.trust.bootstrap_intervals import Interval, interval
+from crowdmetric.trust.bootstrap_refits import Draws
+from crowdmetric.trust.bootstrap_task import Over
+from crowdmetric.worth import feature_shares
+
+__all__ = ["Uncertainty", "best_within"]
+
+_FEW_PEOPLE = 20  # fewer are too few to say how people differ
+_FEW_ANSWERS = 6.0  # per unknown: where fewer, intervals were not seen to hold what they promise
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Uncertainty:
+    """Intervals for all that a model says.
+
+    Metric, ideal points and scores are in the features after the feature map, as in the model.
+
+    Parameters
+    ----------
+    model : Model
+        The fit.
+    draws : Draws
+        Its refits.
+    free_metric, free_points : ndarray of shapes (d, d) and (K, d)
+        The estimate without the region's bias.
+    determined : ndarray of bool, shape (K,)
+        Whose answers can say something about every direction.
+    accuracy, user_accuracy : Interval or None
+        The share of new answers like these that the model will predict, of all users and of each;
+        None if people were drawn, of whom a refit knows only those in it.
+    over : {"answers", "people"}
+        What was drawn.
+    level : float
+        How probable each interval shall be to hold the truth.
+    answers : int
+        How many there were.
+
+    Examples
+    --------
+    >>> from crowdmetric import CrowdMetric, regions, simulate
+    >>> from crowdmetric.trust import bootstrap
+    >>> crowd = simulate(n_items=20, dimension=2, n_users=3, pairs_per_user=60, noise=3.0)
+    >>> fit = CrowdMetric(crowd.items, regions.NuclearFull(8.0)).fit(crowd.comparisons)
+    >>> found = bootstrap(fit.model_, crowd.comparisons, resamples=40)
+    >>> found
+    Uncertainty(40 resamples of answers, 90% intervals)
+    >>> bool((found.metric.low <= found.metric.high).all()), found.scores.fit.shape
+    (True, (3, 20))
+    """
+
+    model: Model
+    draws: Draws
+    free_metric: Floats
+    free_points: Floats
+    determined: npt.NDArray[np.bool_]
+    accuracy: Interval | None
+    user_accuracy: Interval | None
+    over: Over
+    level: float
+    answers: int
+
+    def __repr__(self) -> str:
+        """Return a summary in one line."""
+        return (
+            f"Uncertainty({len(self.draws)} resamples of {self.over}, {self.level:.0%} intervals)"
+        )
+
+    @property
+    def metric(self) -> Interval:
+        """The entries of the metric, of shape (d, d)."""
+        return interval(self._metric, self.free_metric, self._metric + self._errors, self.level)
+
+    @cached_property
+    def eigenvalues(self) -> Interval:
+        """The eigenvalues of the metric, the largest first; none of them is negative."""
+        fit, free, around = (
+            np.linalg.eigvalsh(metric)[..., ::-1].astype(np.float64)
+            for metric in (self._metric, self.free_metric, self._metric + self._errors)
+        )
+        return interval(fit, free, around, self.level, least=0.0)
+
+    @property
+    def features(self) -> Interval:
+        """What each feature is worth, as a share; see `crowdmetric.worth.feature_shares`."""
+        x = self.model.x
+        around = np.array([feature_shares(self._metric + off, x) for off in self._errors])
+        fit, free = feature_shares(self._metric, x), feature_shares(self.free_metric, x)
+        return interval(fit, free, around, self.level, least=0.0, most=1.0)
+
+    @cached_property
+    def directions(self) -> Floats:
+        """The directions that the metric surely measures, as orthonormal columns.
+
+        Those of the model's leading eigenvalues whose intervals lie above zero.
+        """
+        _, vectors = np.linalg.eigh(self._metric)
+        sure = int((np.cumprod(self.eigenvalues.low > 0)).sum())
+        result: Floats = vectors[:, ::-1][:, :sure]
+        return result
+
+    @property
+    def ideal_points(self) -> Interval:
+        """The best place for each user within `directions`, of shape (K, d).
+
+        What lies along other directions, the answers do not tell, and the metric may not measure.
+        """
+        inside = self.directions
+        fit = best_within(inside, self._metric, self._points)
+        free = best_within(inside, self.free_metric, self.free_points)
+        around = np.array(
+            [
+                best_within(inside, self._metric + of_metric, self._points + of_points)
+                for of_metric, of_points in zip(self._errors, self._point_errors, strict=True)
+            ]
+        )
+        return self._where_determined(interval(fit, free, around, self.level))
+
+    @cached_property
+    def scores(self) -> Interval:
+        """The score of every item for every user, of shape (K, n)."""
+        found = [
+            interval(fit, free, fit + errors, self.level)
+            for fit, free, errors in zip(
+                self.model.scores(), self._scores_without_bias(), self._score_errors(), strict=True
+            )
+        ]
+        parts = (
+            np.array(part) for part in zip(*(vars(one).values() for one in found), strict=True)
+        )
+        return self._where_determined(Interval(*parts))
+
+    def top(self, count: int = 3) -> Floats:
+        """Return how probable it is that each item is among the best of each user.
+
+        Parameters
+        ----------
+        count : int
+            How many the best are.
+
+        Returns
+        -------
+        ndarray of shape (K, n)
+            The share of refits that have it there.
+
+        Examples
+        --------
+        >>> from crowdmetric import CrowdMetric, regions, simulate
+        >>> from crowdmetric.trust import bootstrap
+        >>> crowd = simulate(n_items=5, dimension=2, n_users=3, pairs_per_user=60, noise=3.0)
+        >>> fit = CrowdMetric(crowd.items, regions.NuclearFull(8.0)).fit(crowd.comparisons)
+        >>> bootstrap(fit.model_, crowd.comparisons, resamples=20).top(2).sum(axis=1)
+        array([2., 2., 2.])
+        """
+        x = self.model.x
+        count = min(count, len(x))
+        result = np.zeros((len(self._points), len(x)))
+        everyone = np.arange(len(result))[:, None]
+        for metric, points in zip(self.draws.metric, self.draws.points, strict=True):
+            scores = points @ x.T + _squares(metric, x)
+            result[everyone, np.argsort(scores, axis=1)[:, :count]] += 1
+        return result / len(self.draws)
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before trusting the intervals, in readable sentences."""
+        d, users = self.model.dimension, len(self.model.users)
+        loss, per_unknown = self.model.loss, self.answers / (d * (d + 1) / 2 + users * d)
+        found = []
+        if not isinstance(loss, CurvedLoss):
+            found.append(
+                f"the loss {loss.name!r} has corners, so the bias of the radius stays in: these "
+                "intervals say how far refits scatter, not where the truth is (fit with logistic)"
+            )
+        elif not isinstance(loss, Link):
+            found.append(
+                f"the loss {loss.name!r} is no likelihood: the intervals are for what endless "
+                "answers of this kind would give, not for the parameters of the people"
+            )
+        elif per_unknown < _FEW_ANSWERS:
+            found.append(
+                f"there are {per_unknown:.1f} answers per unknown of the model; below "
+                f"{_FEW_ANSWERS:g}, intervals for metric, ideal points and scores can miss more "
+                "often than they say (accuracies do not)"
+            )
+        undetermined = int((~self.determined).sum())
+        if undetermined and self.over == "answers":
+            found.append(
+                f"{undetermined} of {users} users compared too few items to say anything about "
+                "every direction: their ideal points and scores have no interval"
+            )
+        if self.over == "people" and users < _FEW_PEOPLE:
+            found.append(
+                f"{users} people are too few to say how people differ: below {_FEW_PEOPLE}, "
+                "intervals over people are too narrow"
+            )
+        return found
+
+    @property
+    def _metric(self) -> Floats:
+        """The fitted metric."""
+        return np.asarray(self.model.metric, dtype=np.float64)
+
+    @property
+    def _points(self) -> Floats:
+        """The fitted points."""
+        return np.asarray(self.model.points, dtype=np.float64)
+
+    @property
+    def _errors(self) -> Floats:
+        """What the estimates of the metric are off by in the resamples."""
+        return self.draws.free_metric - self.free_metric
+
+    @property
+    def _point_errors(self) -> Floats:
+        """What the estimates of the points are off by in the resamples."""
+        return self.draws.free_points - self.free_points
+
+    def _scores_without_bias(self) -> Floats:
+        """Return the scores in the estimate without the region's bias."""
+        x = self.model.x
+        result: Floats = self.free_points @ x.T + _squares(self.free_metric, x)
+        return result
+
+    def _score_errors(self) -> Iterator[Floats]:
+        """Yield the errors of each user's scores, a row for each resample."""
+        x = self.model.x
+        common = np.array([_squares(off, x) for off in self._errors])
+        for off in np.swapaxes(self._point_errors, 0, 1):
+            yield common + off @ x.T
+
+    def _where_determined(self, found: Interval) -> Interval:
+        """Open the intervals of users whose answers leave a direction out."""
+        known = self.determined[:, None]
+        return Interval(
+            found.fit,
+            found.estimate,
+            np.where(known, found.low, -np.inf),
+            np.where(known, found.high, np.inf),
+        )
+
+
+def _squares(metric: Floats, x: Floats) -> Floats:
+    """Return x_i' M x_i for each item."""
+    result: Floats = np.einsum("id,id->i", x @ metric, x)
+    return result
+
+
+def best_within(inside: Floats, metric: Floats, points: Floats) -> Floats:
+    """Return where in a subspace each user's score is least: -1/2 Q (Q'MQ)^-1 Q'v.
+
+    Parameters
+    ----------
+    inside : ndarray of shape (d, r)
+        Orthonormal columns Q.
+    metric : ndarray of shape (d, d)
+        The metric M.
+    points : ndarray of shape (K, d)
+        The points v.
+
+    Returns
+    -------
+    ndarray of shape (K, d)
+        The ideal points P u, with P the projection on the subspace, if that is the range of M.
+
+    Examples
+    --------
+    >>> best_within(np.eye(2)[:, :1], np.diag([2.0, 1.0]), np.array([[-4.0, -2.0]]))
+    array([[1., 0.]])
+    """
+    small = inside.T @ metric @ inside
+    found = -0.5 * (inside @ np.linalg.pinv(small) @ (inside.T @ points.T)).T
+    return np.asarray(found + 0.0, dtype=np.float64)  # no negative zeros
