@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdmetric.checks import Floats
-from crowdmetric.losses import CurvedLoss, Link
+from crowdmetric.losses import CurvedLoss
 from crowdmetric.model import Model
 from crowdmetric.trust.bootstrap_intervals import Interval, interval
 from crowdmetric.trust.bootstrap_refits import Draws
@@ -91,7 +91,10 @@ class Uncertainty:
             np.linalg.eigvalsh(metric)[..., ::-1].astype(np.float64)
             for metric in (self._metric, self.free_metric, self._metric + self._errors)
         )
-        return interval(fit, free, around, self.level, least=0.0)
+        found = interval(fit, free, around, self.level, least=0.0)
+        # In order, as the eigenvalues are: that makes no interval hold less (Chernozhukov,
+        # Fernandez-Val and Galichon, 2009, on rearrangement).
+        return Interval(*(-np.sort(-part) for part in vars(found).values()))
 
     @property
     def features(self) -> Interval:
@@ -182,13 +185,9 @@ class Uncertainty:
         found = []
         if not isinstance(loss, CurvedLoss):
             found.append(
-                f"the loss {loss.name!r} has corners, so the bias of the radius stays in: these "
-                "intervals say how far refits scatter, not where the truth is (fit with logistic)"
-            )
-        elif not isinstance(loss, Link):
-            found.append(
-                f"the loss {loss.name!r} is no likelihood: the intervals are for what endless "
-                "answers of this kind would give, not for the parameters of the people"
+                f"the loss {loss.name!r} has no second derivative, so the bias of the radius stays "
+                "in: these intervals say how far refits scatter, not where the truth is; fit with "
+                "the logistic loss for those"
             )
         elif per_unknown < _FEW_ANSWERS:
             found.append(
