@@ -21,7 +21,7 @@ from crowdmetric.trust.bootstrap_task import Over
 from crowdmetric.trust.bootstrap_uncertainty import best_within
 from crowdmetric.worth import feature_shares
 
-__all__ = ["Regime", "bench_coverage", "regimes"]
+__all__ = ["Regime", "bench_coverage", "measure", "regimes"]
 
 Row = dict[str, Any]
 
@@ -129,14 +129,6 @@ def bench_coverage(settings: Settings, stream: TextIO) -> list[Row]:
     -------
     list of dict
         One for each kind of study and quantity.
-
-    Examples
-    --------
-    >>> import io
-    >>> from crowdmetric.bench.coverage import measure
-    >>> rows = measure(Regime("tiny", 2, 1, 3, 20, 60, resamples=20), crowds=2)
-    >>> [row["quantity"] for row in rows][:3]
-    ['metric', 'eigenvalues', 'features']
     """
     print(f"How often {_LEVEL:.0%} intervals hold the truth", file=stream, flush=True)
     rows: list[Row] = []
@@ -173,6 +165,12 @@ def measure(regime: Regime, crowds: int) -> list[Row]:
     -------
     list of dict
         One for each quantity.
+
+    Examples
+    --------
+    >>> rows = measure(Regime("tiny", 2, 1, 3, 20, 60, resamples=20), crowds=2)
+    >>> [row["quantity"] for row in rows][:3]
+    ['metric', 'eigenvalues', 'features']
     """
     held: dict[str, list[float]] = {}
     widths: dict[str, list[float]] = {}

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from crowdmetric.checks import Floats
 from crowdmetric.crowd import Crowd
 from crowdmetric.losses import CurvedLoss, Loss
-from crowdmetric.solver.curvature import Arrow, joined_features, mean_curvatures
+from crowdmetric.solver.curvature import Arrow, joined_features
 
 __all__ = ["debiased", "determined_users"]
 
-_RIDGE = 1e-9  # of the mean curvature: invertible where nothing was asked, nothing elsewhere
+_RIDGE = 1e-9  # of a typical curvature: invertible where nothing was asked, nothing elsewhere
 
 
 def debiased(
@@ -61,8 +61,8 @@ def debiased(
     margins = crowd.margins(metric, points)
     weights = crowd.share * loss.curvature(margins)
     joined = crowd.reference if frozen else joined_features(crowd.reference)
-    of_metric, of_points = (_RIDGE * mean for mean in mean_curvatures(crowd, crowd.share))
-    arrow = Arrow.of(crowd, joined, weights, (of_metric, of_points))
+    ridge = _RIDGE * float(weights.sum() * np.square(crowd.reference).mean()) / crowd.n_users
+    arrow = Arrow.of(crowd, joined, weights, (ridge, ridge))
     pull, pull_points = crowd.gradient(loss.slope(margins))
     step, step_points = arrow.solve((pull + np.swapaxes(pull, -1, -2)) / 2, pull_points)
     return metric - step, points - step_points
