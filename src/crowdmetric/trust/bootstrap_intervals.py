@@ -64,7 +64,7 @@ class Interval:
 def interval(
     fit: Floats,
     free: Floats,
-    around: Floats,
+    errors: Floats,
     level: float,
     least: float = -np.inf,
     most: float = np.inf,
@@ -79,10 +79,8 @@ def interval(
         The quantity in the model.
     free : ndarray
         The quantity in the estimate without the region's bias.
-    around : ndarray, one row for each resample
-        The quantity in the model plus the resample's error. For what is not linear, such as
-        eigenvalues, errors are not the same everywhere, and the model is nearer to the truth
-        than the estimate is.
+    errors : ndarray, one row for each resample
+        What the estimate from the resample is off by.
     level : float
         How probable the interval shall be to hold the truth.
     least, most : float
@@ -96,13 +94,13 @@ def interval(
     Examples
     --------
     >>> errors = np.arange(-9.0, 10.0)
-    >>> found = interval(np.array(1.0), np.array(2.0), 1.0 + errors, 0.9, least=0.0)
+    >>> found = interval(np.array(1.0), np.array(2.0), errors, 0.9, least=0.0)
     >>> float(found.low), float(found.estimate), float(found.high)
     (0.0, 2.0, 11.0)
     """
     tail = (1.0 - level) / 2
     shares = [tail, 0.5, 1.0 - tail]
-    low, middle, high = np.quantile(around - fit, shares, axis=0, method="weibull")
+    low, middle, high = np.quantile(errors, shares, axis=0, method="weibull")
     ends = (np.clip(free - off, least, most) for off in (middle, high, low))
     return Interval(np.asarray(fit), *ends)
 

@@ -82,7 +82,7 @@ class Uncertainty:
     @property
     def metric(self) -> Interval:
         """The entries of the metric, of shape (d, d)."""
-        return interval(self._metric, self.free_metric, self._metric + self._errors, self.level)
+        return interval(self._metric, self.free_metric, self._errors, self.level)
 
     @cached_property
     def eigenvalues(self) -> Interval:
@@ -91,7 +91,9 @@ class Uncertainty:
             np.linalg.eigvalsh(metric)[..., ::-1].astype(np.float64)
             for metric in (self._metric, self.free_metric, self._metric + self._errors)
         )
-        found = interval(fit, free, around, self.level, least=0.0)
+        # Errors of eigenvalues depend on how far apart the true ones are: there, the fit is nearer
+        # to the truth than the estimate, whose smallest eigenvalues are spread out by chance.
+        found = interval(fit, free, around - fit, self.level, least=0.0)
         # In order, as the eigenvalues are: that makes no interval hold less (Chernozhukov,
         # Fernandez-Val and Galichon, 2009, on rearrangement).
         return Interval(*(-np.sort(-part) for part in vars(found).values()))
@@ -100,9 +102,9 @@ class Uncertainty:
     def features(self) -> Interval:
         """What each feature is worth, as a share; see `crowdmetric.worth.feature_shares`."""
         x = self.model.x
-        around = np.array([feature_shares(self._metric + off, x) for off in self._errors])
+        around = np.array([feature_shares(metric, x) for metric in self.draws.free_metric])
         fit, free = feature_shares(self._metric, x), feature_shares(self.free_metric, x)
-        return interval(fit, free, around, self.level, least=0.0, most=1.0)
+        return interval(fit, free, around - free, self.level, least=0.0, most=1.0)
 
     @cached_property
     def directions(self) -> Floats:
@@ -126,17 +128,19 @@ class Uncertainty:
         free = best_within(inside, self.free_metric, self.free_points)
         around = np.array(
             [
-                best_within(inside, self._metric + of_metric, self._points + of_points)
-                for of_metric, of_points in zip(self._errors, self._point_errors, strict=True)
+                best_within(inside, metric, points)
+                for metric, points in zip(
+                    self.draws.free_metric, self.draws.free_points, strict=True
+                )
             ]
         )
-        return self._where_determined(interval(fit, free, around, self.level))
+        return self._where_determined(interval(fit, free, around - free, self.level))
 
     @cached_property
     def scores(self) -> Interval:
         """The score of every item for every user, of shape (K, n)."""
         found = [
-            interval(fit, free, fit + errors, self.level)
+            interval(fit, free, errors, self.level)
             for fit, free, errors in zip(
                 self.model.scores(), self._scores_without_bias(), self._score_errors(), strict=True
             )
@@ -157,7 +161,7 @@ class Uncertainty:
         Returns
         -------
         ndarray of shape (K, n)
-            The share of refits that have it there.
+            How often it is there when the errors of the resamples are added to the fit.
 
         Examples
         --------
@@ -168,13 +172,12 @@ class Uncertainty:
         >>> bootstrap(fit.model_, crowd.comparisons, resamples=20).top(2).sum(axis=1)
         array([2., 2., 2.])
         """
-        x = self.model.x
-        count = min(count, len(x))
-        result = np.zeros((len(self._points), len(x)))
-        everyone = np.arange(len(result))[:, None]
-        for metric, points in zip(self.draws.metric, self.draws.points, strict=True):
-            scores = points @ x.T + _squares(metric, x)
-            result[everyone, np.argsort(scores, axis=1)[:, :count]] += 1
+        fit = self.model.scores()
+        result = np.zeros(fit.shape)
+        count = min(count, fit.shape[1])
+        for user, (scores, errors) in enumerate(zip(fit, self._score_errors(), strict=True)):
+            best = np.argsort(scores + errors, axis=1)[:, :count]
+            result[user] = np.bincount(best.ravel(), minlength=len(scores))
         return result / len(self.draws)
 
     @property
