@@ -222,17 +222,22 @@ def test_processes_and_folders_change_nothing(tmp_path):
     )
     assert there.metric.low == pytest.approx(here.metric.low, abs=1e-3)
     assert told[-1] == (40, 40)
-    files = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.glob("answers/*")}
     assert len(files) == 2
     again = bootstrap(model, crowd.comparisons, 40, workers=2, folder=tmp_path)
     assert (again.metric.low == there.metric.low).all()
-    assert files == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert files == {path: path.stat().st_mtime_ns for path in tmp_path.glob("answers/*")}
 
 
-def test_over_people_there_is_no_accuracy_and_few_are_too_few():
+def test_over_people_the_spread_is_theirs_and_the_bias_that_of_answers():
     crowd = small()
-    found = bootstrap(fitted(crowd), crowd.comparisons, 20, over="people")
-    assert found.accuracy is None
+    model = fitted(crowd)
+    found = bootstrap(model, crowd.comparisons, 21, over="people")
+    answers = bootstrap(model, crowd.comparisons, 21)
+    assert found.metric.estimate == pytest.approx(answers.metric.estimate)
+    assert found.metric.low != pytest.approx(answers.metric.low)
+    assert (found.scores.low == answers.scores.low).all()
+    assert found.accuracy.low == answers.accuracy.low
     assert any("too few to say how people differ" in note for note in found.notes)
 
 

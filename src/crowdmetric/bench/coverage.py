@@ -221,8 +221,6 @@ def _against_truth(
         sizes = np.einsum("id,id->i", x @ metric, x)
         scores = points @ x.T + sizes
         of_users = _accuracies(found, scores, crowd.noise)
-        assert found.accuracy is not None
-        assert found.user_accuracy is not None
         truths += [
             ("scores", found.scores, scores),
             ("accuracy", found.accuracy, of_users.mean()),

@@ -47,7 +47,7 @@ def add(parser: Parser) -> None:
         choices=("answers", "people"),
         default="answers",
         help="draw each person's answers again, for intervals about these people (default), or "
-        "whole people, for intervals about the metric of all people like them",
+        "whole people too, for intervals about the metric of all people like them",
     )
     command.add_argument(
         "--level",
@@ -122,18 +122,16 @@ def _facts(found: Uncertainty) -> dict[str, Any]:
     """Return what scripts want to know."""
     from crowdmetric.trust.bootstrap_tables import crowd_rows, people_rows
 
-    facts: dict[str, Any] = {
+    return {
         "resamples": len(found.draws),
         "over": found.over,
         "level": found.level,
         "crowd": crowd_rows(found),
+        "people": people_rows(found),
+        "favourites": _favourites(found),
         "directions": int(found.directions.shape[1]),
         "notes": found.notes,
     }
-    if found.over == "answers":
-        facts["people"] = people_rows(found)
-        facts["favourites"] = _favourites(found)
-    return facts
 
 
 def _favourites(found: Uncertainty) -> list[dict[str, Any]]:
@@ -151,17 +149,15 @@ def _print(found: Uncertainty) -> None:
     from crowdmetric.worth import names_of_features
 
     values = found.eigenvalues
-    rows = [("resamples", f"{len(found.draws)} of {found.over}")]
-    if found.accuracy is not None:
-        text = _written(found.accuracy, ".1%")
-        rows.append(("accuracy", f"{text} of new answers like these"))
-    rows.append(
+    rows = [
+        ("resamples", f"{len(found.draws)} over {found.over}"),
+        ("accuracy", f"{_written(found.accuracy, '.1%')} of new answers like these"),
         (
             "metric",
             f"{found.directions.shape[1]} of {found.model.dimension} directions surely count; "
             f"the largest eigenvalue is {_written(values[0], '.3g')}",
-        )
-    )
+        ),
+    ]
     print_table(rows)
     print(f"\nWhat each feature is worth, with {found.level:.0%} intervals.\n")
     names, worth = names_of_features(found.model.items.names, len(values.fit)), found.features

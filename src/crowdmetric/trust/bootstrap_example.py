@@ -25,7 +25,7 @@ def example() -> Uncertainty:
     Examples
     --------
     >>> example()
-    Uncertainty(40 resamples of answers, 90% intervals)
+    Uncertainty(40 resamples over answers, 90% intervals)
     """
     crowd = simulate(n_items=20, dimension=2, n_users=3, pairs_per_user=60, noise=3.0)
     fit = CrowdMetric(crowd.items, NuclearFull(8.0)).fit(crowd.comparisons)

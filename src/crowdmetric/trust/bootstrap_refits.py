@@ -18,13 +18,14 @@ from crowdmetric.trust.bootstrap_debias import debiased
 from crowdmetric.trust.bootstrap_task import Task
 from crowdmetric.units import run_all
 
-__all__ = ["Draws", "refit_all"]
+__all__ = ["Draws", "Progress", "refit_all"]
 
 _SIDE_BY_SIDE = 10  # resamples: more do not fit the cache, fewer pay for each step alone
 _UNIT = 20  # resamples in a file
 _COLUMNS = ("resample", "numbers")
 
 Progress = Callable[[int, int], None]
+"""Called with the numbers of resamples that are done, and that were to be done."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from crowdmetric.regions import FixedMetric
 from crowdmetric.trust.bootstrap_accuracy import Unseen
 from crowdmetric.trust.bootstrap_debias import debiased, determined_users
 from crowdmetric.trust.bootstrap_intervals import Interval
-from crowdmetric.trust.bootstrap_refits import Draws, refit_all
+from crowdmetric.trust.bootstrap_refits import Draws, Progress, refit_all
 from crowdmetric.trust.bootstrap_task import Over, Task
 from crowdmetric.trust.bootstrap_uncertainty import Uncertainty
 
@@ -39,13 +38,14 @@ def bootstrap(
     seed: int = 0,
     workers: int = 1,
     folder: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Uncertainty:
     """Say how far the truth may be from a model, by refitting it to resamples of its answers.
 
     Over answers: each person's answers are drawn again from that person's, so the intervals are
-    about these people. Over people: whole people are drawn from the crowd, so the intervals are
-    about the metric of all people like these, even if they do not quite share it.
+    about these people. Over people: whole people are drawn from the crowd too, so the intervals
+    for metric, eigenvalues and features are about all people like these, even if they do not
+    quite share a metric; those for accuracies, ideal points and scores are as before.
 
     Parameters
     ----------
@@ -94,28 +94,42 @@ def bootstrap(
     mine = _of_model(model, comparisons)
     answers, row = _answers(model, mine)
     problem = Problem(answers, model.x, model.loss, model.region)
-    task = Task(problem, mine.user, row, over, seed)
-    draws = refit_all(task, resamples, workers, folder, progress)
+    kinds: tuple[Over, ...] = ("answers",) if over == "answers" else ("answers", "people")
+    tasks = {kind: Task(problem, mine.user, row, kind, seed) for kind in kinds}
+    draws = {
+        kind: refit_all(
+            task,
+            resamples,
+            workers,
+            None if folder is None else folder / kind,
+            _from(progress, place * resamples, len(kinds) * resamples),
+        )
+        for place, (kind, task) in enumerate(tasks.items())
+    }
     crowd = problem.crowd()
     metric, points = (np.asarray(part, dtype=np.float64) for part in (model.metric, model.points))
     frozen = isinstance(model.region, FixedMetric)
     free_metric, free_points = debiased(
         crowd, model.loss, metric[None], points[None], frozen=frozen
     )
-    accuracy: tuple[Interval | None, Interval | None] = None, None
-    if over == "answers":
-        accuracy = _accuracies(model, mine, task, draws, level)
     return Uncertainty(
         model,
-        draws,
+        draws["answers"],
+        draws.get("people"),
         free_metric[0],
         free_points[0],
         determined_users(crowd),
-        *accuracy,
-        over,
+        *_accuracies(model, mine, tasks["answers"], draws["answers"], level),
         level,
         len(answers),
     )
+
+
+def _from(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Return what tells about a part of the work, in numbers of all of it."""
+    if progress is None:
+        return None
+    return lambda done, _: progress(before + done, total)
 
 
 def _check(model: Model, resamples: int, over: str, level: float) -> None:

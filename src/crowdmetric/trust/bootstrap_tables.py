@@ -22,7 +22,7 @@ _ENDS = ("fit", "estimate", "low", "high")
 
 
 def write_tables(found: Uncertainty, folder: Path) -> list[Path]:
-    """Write intervals.csv, people.csv and scores.csv; the last two only if answers were drawn.
+    """Write intervals.csv, people.csv and scores.csv.
 
     Parameters
     ----------
@@ -44,9 +44,11 @@ def write_tables(found: Uncertainty, folder: Path) -> list[Path]:
     ...     [path.name for path in write_tables(example(), Path(place))]
     ['intervals.csv', 'people.csv', 'scores.csv']
     """
-    tables = {"intervals.csv": crowd_rows(found)}
-    if found.over == "answers":
-        tables |= {"people.csv": people_rows(found), "scores.csv": _score_rows(found)}
+    tables = {
+        "intervals.csv": crowd_rows(found),
+        "people.csv": people_rows(found),
+        "scores.csv": _score_rows(found),
+    }
     for name, rows in tables.items():
         columns = {column: [row[column] for row in rows] for column in rows[0]}
         write_table(folder / name, columns)
@@ -73,9 +75,7 @@ def crowd_rows(found: Uncertainty) -> list[Row]:
     ['accuracy', 'worth', 'worth', 'eigenvalue', 'eigenvalue', 'metric', 'metric', 'metric']
     """
     names = _names(found)
-    rows: list[Row] = []
-    if found.accuracy is not None:
-        rows.append(_row({"quantity": "accuracy", "feature": "", "with": ""}, found.accuracy))
+    rows = [_row({"quantity": "accuracy", "feature": "", "with": ""}, found.accuracy)]
     worth, values, metric = found.features, found.eigenvalues, found.metric
     for j, name in enumerate(names):
         rows.append(_row({"quantity": "worth", "feature": name, "with": ""}, worth[j]))
@@ -93,7 +93,7 @@ def people_rows(found: Uncertainty) -> list[Row]:
     Parameters
     ----------
     found : Uncertainty
-        The intervals, over answers.
+        The intervals.
 
     Returns
     -------
@@ -109,9 +109,8 @@ def people_rows(found: Uncertainty) -> list[Row]:
     names, ideal, accuracy = _names(found), found.ideal_points, found.user_accuracy
     rows = []
     for k, user in enumerate(found.model.users):
-        if accuracy is not None:
-            label = {"user": user, "quantity": "accuracy", "feature": ""}
-            rows.append(_row(label, accuracy[k]))
+        label = {"user": user, "quantity": "accuracy", "feature": ""}
+        rows.append(_row(label, accuracy[k]))
         for j, name in enumerate(names):
             label = {"user": user, "quantity": "ideal point", "feature": name}
             rows.append(_row(label, ideal[k, j]))

@@ -34,16 +34,15 @@ class Uncertainty:
     model : Model
         The fit.
     draws : Draws
-        Its refits.
+        Its refits, each person's answers drawn again.
+    people : Draws or None
+        Refits for which people were drawn, if they were.
     free_metric, free_points : ndarray of shapes (d, d) and (K, d)
         The estimate without the region's bias.
     determined : ndarray of bool, shape (K,)
         Whose answers can say something about every direction.
-    accuracy, user_accuracy : Interval or None
-        The share of new answers like these that the model will predict, of all users and of each;
-        None if people were drawn, of whom a refit knows only those in it.
-    over : {"answers", "people"}
-        What was drawn.
+    accuracy, user_accuracy : Interval
+        The share of new answers like these that the model will predict, of all users and of each.
     level : float
         How probable each interval shall be to hold the truth.
     answers : int
@@ -57,36 +56,41 @@ class Uncertainty:
     >>> fit = CrowdMetric(crowd.items, regions.NuclearFull(8.0)).fit(crowd.comparisons)
     >>> found = bootstrap(fit.model_, crowd.comparisons, resamples=40)
     >>> found
-    Uncertainty(40 resamples of answers, 90% intervals)
+    Uncertainty(40 resamples over answers, 90% intervals)
     >>> bool((found.metric.low <= found.metric.high).all()), found.scores.fit.shape
     (True, (3, 20))
     """
 
     model: Model
     draws: Draws
+    people: Draws | None
     free_metric: Floats
     free_points: Floats
     determined: npt.NDArray[np.bool_]
-    accuracy: Interval | None
-    user_accuracy: Interval | None
-    over: Over
+    accuracy: Interval
+    user_accuracy: Interval
     level: float
     answers: int
 
     def __repr__(self) -> str:
         """Return a summary in one line."""
         return (
-            f"Uncertainty({len(self.draws)} resamples of {self.over}, {self.level:.0%} intervals)"
+            f"Uncertainty({len(self.draws)} resamples over {self.over}, {self.level:.0%} intervals)"
         )
 
     @property
+    def over(self) -> Over:
+        """What was drawn for the intervals about the crowd: answers, or people."""
+        return "answers" if self.people is None else "people"
+
+    @property
     def metric(self) -> Interval:
-        """The entries of the metric, of shape (d, d)."""
+        """The entries of the metric, of shape (d, d): over people, if those were drawn."""
         return interval(self._metric, self.free_metric, self._errors, self.level)
 
     @cached_property
     def eigenvalues(self) -> Interval:
-        """The eigenvalues of the metric, the largest first; none of them is negative."""
+        """The eigenvalues of the metric, the largest first, over people if those were drawn."""
         fit, free, around = (
             np.linalg.eigvalsh(metric)[..., ::-1].astype(np.float64)
             for metric in (self._metric, self.free_metric, self._metric + self._errors)
@@ -101,8 +105,8 @@ class Uncertainty:
     @property
     def features(self) -> Interval:
         """What each feature is worth, as a share; see `crowdmetric.worth.feature_shares`."""
-        x = self.model.x
-        around = np.array([feature_shares(metric, x) for metric in self.draws.free_metric])
+        x, free_metrics = self.model.x, self.free_metric + self._errors
+        around = np.array([feature_shares(metric, x) for metric in free_metrics])
         fit, free = feature_shares(self._metric, x), feature_shares(self.free_metric, x)
         return interval(fit, free, around - free, self.level, least=0.0, most=1.0)
 
@@ -199,12 +203,12 @@ class Uncertainty:
                 "often than they say (accuracies do not)"
             )
         undetermined = int((~self.determined).sum())
-        if undetermined and self.over == "answers":
+        if undetermined:
             found.append(
                 f"{undetermined} of {users} users compared too few items to say anything about "
                 "every direction: their ideal points and scores have no interval"
             )
-        if self.over == "people" and users < _FEW_PEOPLE:
+        if self.people is not None and users < _FEW_PEOPLE:
             found.append(
                 f"{users} people are too few to say how people differ: below {_FEW_PEOPLE}, "
                 "intervals over people are too narrow"
@@ -223,13 +227,16 @@ class Uncertainty:
 
     @property
     def _errors(self) -> Floats:
-        """What the estimates of the metric are off by in the resamples."""
-        return self.draws.free_metric - self.free_metric
+        """What the estimates of the metric are off by in the resamples.
 
-    @property
-    def _point_errors(self) -> Floats:
-        """What the estimates of the points are off by in the resamples."""
-        return self.draws.free_points - self.free_points
+        Over people, resamples have the spread but not the bias: each person's point fits that
+        person's answers too well, whoever else is drawn. It is that of resamples over answers.
+        """
+        errors = self.draws.free_metric - self.free_metric
+        if self.people is None:
+            return errors
+        spread = self.people.free_metric - np.median(self.people.free_metric, axis=0)
+        return np.asarray(spread + np.median(errors, axis=0), dtype=np.float64)
 
     def _scores_without_bias(self) -> Floats:
         """Return the scores in the estimate without the region's bias."""
@@ -240,8 +247,9 @@ class Uncertainty:
     def _score_errors(self) -> Iterator[Floats]:
         """Yield the errors of each user's scores, a row for each resample."""
         x = self.model.x
-        common = np.array([_squares(off, x) for off in self._errors])
-        for off in np.swapaxes(self._point_errors, 0, 1):
+        free = self.draws.free_metric
+        common = np.array([_squares(off, x) for off in free - self.free_metric])
+        for off in np.swapaxes(self.draws.free_points - self.free_points, 0, 1):
             yield common + off @ x.T
 
     def _where_determined(self, found: Interval) -> Interval:
