@@ -12,6 +12,7 @@ from scipy.special import expit
 from scipy.stats import binomtest
 
 from crowdmetric import CrowdMetric, losses, regions, simulate
+from crowdmetric.bench.coverage import Regime, measure
 from crowdmetric.certificate import NotConvergedWarning
 from crowdmetric.comparisons import Comparisons
 from crowdmetric.crowd import Crowd
@@ -292,3 +293,18 @@ def test_what_cannot_be_resampled_is_refused():
         bootstrap(model, crowd.comparisons, level=90)
     with pytest.raises(SettingError, match="metric of their own"):
         bootstrap(fitted(crowd, single=True), crowd.comparisons, 20)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    """A small version of `crowdmetric bench coverage`; bounds leave room for so few crowds."""
+    rows = measure(Regime("tiny", 2, 1, 4, 20, 80, resamples=50), crowds=12)
+    coverage = {row["quantity"]: row["coverage"] for row in rows if "coverage" in row}
+    assert set(coverage) == {
+        "metric", "eigenvalues", "eigenvalues of 0", "features", "scores", "accuracy",
+        "accuracy of a user", "ideal points",
+    }  # fmt: skip
+    assert 0.85 <= coverage["scores"] <= 0.95
+    assert 0.85 <= coverage["accuracy of a user"] <= 0.97
+    assert all(share >= 0.75 for share in coverage.values())
+    assert 0.85 <= np.mean(list(coverage.values())) <= 0.97
+    assert rows[-1]["calibration_error"] < 0.03

@@ -28,6 +28,10 @@ Row = dict[str, Any]
 _CROWDS = 20  # for each of the seeds
 _LEVEL = 0.9
 _PROMISED = (0.85, 0.95)
+_ZERO = "eigenvalues of 0"
+_TOP = 3
+_BINS = 10
+_WELL_CALIBRATED = 0.03
 
 
 @dataclass(frozen=True)
@@ -136,18 +140,7 @@ def bench_coverage(settings: Settings, stream: TextIO) -> list[Row]:
         for regime in regimes(settings.quick):
             found = measure(regime, _CROWDS * settings.seeds)
             rows += found
-            heads = ["quantity", "coverage", "intervals", "width", "as promised"]
-            cells = [
-                [
-                    row["quantity"],
-                    f"{row['coverage']:.1%}",
-                    str(row["intervals"]),
-                    f"{row['width']:.3g}",
-                    "yes" if row["met"] else "NO",
-                ]
-                for row in found
-            ]
-            print(f"{regime}\n{table(heads, cells)}\n", file=stream, flush=True)
+            print(f"{regime}\n{_text(found)}\n", file=stream, flush=True)
     return rows
 
 
@@ -174,6 +167,7 @@ def measure(regime: Regime, crowds: int) -> list[Row]:
     """
     held: dict[str, list[float]] = {}
     widths: dict[str, list[float]] = {}
+    top: list[tuple[Floats, Floats]] = []
     for seed in range(crowds):
         crowd = regime.crowd(seed)
         loss = Logistic(regime.noise)
@@ -189,21 +183,42 @@ def measure(regime: Regime, crowds: int) -> list[Row]:
         for quantity, covered, width in _against_truth(found, crowd):
             held.setdefault(quantity, []).extend(covered.ravel().tolist())
             widths.setdefault(quantity, []).extend(width.ravel().tolist())
-    return [
-        {
-            "bench": "coverage",
-            "regime": regime.name,
-            "over": regime.over,
+        top.append((found.top(_TOP), _in_top(_scores(crowd))))
+    study = {"bench": "coverage", "regime": regime.name, "over": regime.over, "crowds": crowds}
+    rows: list[Row] = [
+        study
+        | {
             "quantity": quantity,
-            "crowds": crowds,
             "intervals": len(covered),
             "coverage": float(np.mean(covered)),
             "width": float(np.median(widths[quantity])),
-            "met": bool(_PROMISED[0] <= np.mean(covered) <= _PROMISED[1]),
+            "met": _as_promised(quantity, float(np.mean(covered))),
         }
         for quantity, covered in held.items()
-        if covered
     ]
+    stated, true = (np.concatenate([pair[i].ravel() for pair in top]) for i in (0, 1))
+    error = _calibration_error(stated, true)
+    name = {"quantity": f"probability of the top {_TOP}", "calibration_error": error}
+    return [*rows, study | name | {"met": error < _WELL_CALIBRATED}]
+
+
+def _as_promised(quantity: str, coverage: float) -> bool:
+    """Return whether intervals hold the truth as often as they should."""
+    least, most = _PROMISED
+    return least <= coverage and (coverage <= most or quantity == _ZERO)
+
+
+def _text(rows: list[Row]) -> str:
+    """Return a table of one kind of study."""
+    heads = ["quantity", "coverage", "intervals", "width", "as promised"]
+    cells = []
+    for row in rows:
+        if "coverage" in row:
+            numbers = [f"{row['coverage']:.1%}", str(row["intervals"]), f"{row['width']:.3g}"]
+        else:
+            numbers = [f"off by {row['calibration_error']:.1%}", "", ""]
+        cells.append([row["quantity"], *numbers, "yes" if row["met"] else "NO"])
+    return table(heads, cells)
 
 
 def _against_truth(
@@ -211,15 +226,15 @@ def _against_truth(
 ) -> Iterator[tuple[str, npt.NDArray[np.bool_], Floats]]:
     """Yield for each quantity whether the intervals hold the truth, and how wide they are."""
     x, metric, points = found.model.x, crowd.metric, crowd.points
-    half = np.triu_indices(len(metric))
+    half, true = np.triu_indices(len(metric)), np.linalg.eigvalsh(metric)[::-1]
+    rank = int(np.linalg.matrix_rank(metric))
     truths = [
         ("metric", found.metric[half], metric[half]),
-        ("eigenvalues", found.eigenvalues, np.linalg.eigvalsh(metric)[::-1]),
+        ("eigenvalues", found.eigenvalues[:rank], true[:rank]),
         ("features", found.features, feature_shares(metric, x)),
     ]
     if found.over == "answers":
-        sizes = np.einsum("id,id->i", x @ metric, x)
-        scores = points @ x.T + sizes
+        scores = _scores(crowd)
         of_users = _accuracies(found, scores, crowd.noise)
         truths += [
             ("scores", found.scores, scores),
@@ -229,6 +244,9 @@ def _against_truth(
         if found.directions.shape[1]:
             ideal = best_within(found.directions, metric, points)
             truths.append(("ideal points", found.ideal_points, ideal))
+    if rank < len(metric):
+        # None can be missed from above, so these are held as often as one-sided intervals.
+        truths.append((_ZERO, found.eigenvalues[rank:], 0.0 * true[rank:]))
     for quantity, interval, truth in truths:
         yield quantity, interval.covers(truth), interval.high - interval.low
 
@@ -242,3 +260,24 @@ def _accuracies(found: Uncertainty, scores: Floats, noise: float) -> Floats:
     n = scores.shape[1]
     result: Floats = agreed[:, ~np.eye(n, dtype=bool)].mean(axis=1)
     return result
+
+
+def _scores(crowd: Simulation) -> Floats:
+    """Return the true scores of all items for all users."""
+    x = crowd.items.features
+    result: Floats = crowd.points @ x.T + np.einsum("id,id->i", x @ crowd.metric, x)
+    return result
+
+
+def _in_top(scores: Floats) -> Floats:
+    """Return 1 for the items that are truly among a user's best, 0 for all others."""
+    result = np.zeros(scores.shape)
+    np.put_along_axis(result, np.argsort(scores, axis=1)[:, :_TOP], 1.0, axis=1)
+    return result
+
+
+def _calibration_error(stated: Floats, true: Floats) -> float:
+    """Return by how much stated probabilities are off: the mean over bins, weighted by size."""
+    which = np.minimum((stated * _BINS).astype(int), _BINS - 1)
+    sums = np.bincount(which, stated - true, minlength=_BINS)
+    return float(np.abs(sums).sum() / len(stated))
