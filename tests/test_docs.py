@@ -59,7 +59,7 @@ def test_the_changelog_starts_with_this_version():
     "module",
     ["", ".losses", ".regions", ".features", ".certificate", ".problem", ".solver", ".splits",
      ".metrics", ".plots", ".simulation", ".comparisons", ".readers", ".model", ".estimator",
-     ".planning", ".identify"],
+     ".planning", ".identify", ".trust"],
 )  # fmt: skip
 def test_what_users_import_has_an_example(module):
     room = importlib.import_module(f"crowdmetric{module}")

@@ -231,12 +231,16 @@ class Uncertainty:
 
         Over people, resamples have the spread but not the bias: each person's point fits that
         person's answers too well, whoever else is drawn. It is that of resamples over answers.
+        And nothing can spread less over people than over their answers alone.
         """
         errors = self.draws.free_metric - self.free_metric
         if self.people is None:
             return errors
         spread = self.people.free_metric - np.median(self.people.free_metric, axis=0)
-        return np.asarray(spread + np.median(errors, axis=0), dtype=np.float64)
+        size, least = spread.std(axis=0), errors.std(axis=0)
+        scale = np.divide(least, size, out=np.ones_like(size), where=size > 0)
+        wide = spread * np.maximum(scale, 1.0)
+        return np.asarray(wide + np.median(errors, axis=0), dtype=np.float64)
 
     def _scores_without_bias(self) -> Floats:
         """Return the scores in the estimate without the region's bias."""
