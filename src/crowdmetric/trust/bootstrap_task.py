@@ -18,7 +18,7 @@ __all__ = ["Over", "Task"]
 
 Over = Literal["answers", "people"]
 
-_TOLERANCE_SHARE = 0.02
+_TOLERANCE_SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Task:
 
     @property
     def tolerance(self) -> float:
-        """The gap that a refit must certify: a fiftieth of what chance adds to the risk.
+        """The gap that a refit must certify: a twentieth of what chance adds to the risk.
 
         Were it unregularised, the risk of a fit would exceed the least one in the long run by its
         number of unknowns over twice the number of answers (Akaike).
