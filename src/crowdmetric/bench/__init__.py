@@ -3,7 +3,7 @@
 Examples
 --------
 >>> sorted(BENCHES)
-['identify', 'paper', 'report', 'reproduce', 'scale']
+['bootstrap', 'coverage', 'identify', 'paper', 'report', 'reproduce', 'scale']
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
+from crowdmetric.bench.bootstrap import bench_bootstrap
+from crowdmetric.bench.coverage import bench_coverage
 from crowdmetric.bench.identify import bench_identify
 from crowdmetric.bench.paper import bench_paper
 from crowdmetric.bench.report import bench_report
@@ -28,6 +30,8 @@ BENCHES: dict[str, Callable[[Settings, TextIO], list[dict[str, Any]]]] = {
     "scale": bench_scale,
     "identify": bench_identify,
     "report": bench_report,
+    "bootstrap": bench_bootstrap,
+    "coverage": bench_coverage,
 }
 
 

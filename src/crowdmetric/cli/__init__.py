@@ -29,6 +29,7 @@ from crowdmetric.cli import (
     reproduce,
     show,
     simulate,
+    uncertainty,
 )
 from crowdmetric.cli.output import complain
 from crowdmetric.cli.parser import Parser, ShowVersion, UsageError
@@ -51,6 +52,7 @@ _COMMANDS = (
     rank,
     ideal,
     report,
+    uncertainty,
     reproduce,
     bench,
     completion,
@@ -111,7 +113,8 @@ def build_parser() -> Parser:
     --------
     >>> list(build_parser().commands)
     ['demo', 'simulate', 'plan', 'design', 'check', 'quality', 'fit', 'show', 'predict',
-     'evaluate', 'audit', 'rank', 'ideal', 'report', 'reproduce', 'bench', 'completion']
+     'evaluate', 'audit', 'rank', 'ideal', 'report', 'uncertainty', 'reproduce', 'bench',
+     'completion']
     """
     parser = Parser(
         prog="crowdmetric",

@@ -68,7 +68,8 @@ class Splitting:
     start : tuple of ndarray, optional
         Metrics and points to start from.
     previous : Splitting, optional
-        Where to go on from instead: the same problem over another region of the same kind.
+        Where to go on from instead: the same problem over another region of the same kind, or
+        resamples of its answers over the same region.
     """
 
     stuck = False
@@ -123,6 +124,8 @@ class Splitting:
         self._last: tuple[Floats, Floats] | None = None
         self._refresh(weights)
         self._settled: tuple[list[Floats], list[Floats]] | None = None
+        # Resamples have their best points near that of the whole, so its curvature will do.
+        self._far = previous is None or previous.crowd is crowd
         cold = start is None and previous is None
         self._assessed = (0, np.inf if cold else 0.0)
         self.iteration = 0
@@ -234,7 +237,7 @@ class Splitting:
             return np.zeros_like(self._x)
         margins = self.crowd.margins(*self.shape.open(self._x))
         late = self.iteration >= _LATE_REFRESH and self.iteration.bit_count() == 1
-        if self.iteration == _FIRST_REFRESH or late:
+        if (self._far and self.iteration == _FIRST_REFRESH) or late:
             self._refresh(self._weights(margins))
         slopes = self.problem.loss.slope(margins)
         self._watch(margins, slopes)

@@ -22,6 +22,9 @@ from crowdmetric.trust.audit_groups import Groups, read_groups
 from crowdmetric.trust.audit_metric_test import MetricTest, common_metric_test
 from crowdmetric.trust.audit_whole import Audit, audit
 from crowdmetric.trust.baselines_beside import Baseline, baselines
+from crowdmetric.trust.bootstrap_intervals import Interval
+from crowdmetric.trust.bootstrap_run import bootstrap
+from crowdmetric.trust.bootstrap_uncertainty import Uncertainty
 from crowdmetric.trust.self_agreement import People, people, repeated_questions
 
 __all__ = [
@@ -30,13 +33,16 @@ __all__ = [
     "Ceiling",
     "Consistency",
     "Groups",
+    "Interval",
     "MetricTest",
     "People",
     "Quality",
     "SidedModel",
     "TieBand",
+    "Uncertainty",
     "audit",
     "baselines",
+    "bootstrap",
     "common_metric_test",
     "consistency_of",
     "down_weighted",
