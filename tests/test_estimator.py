@@ -281,5 +281,5 @@ def test_progress_is_a_line_on_standard_error(crowd, monkeypatch, kind):
         assert stream.getvalue().startswith("iteration ")
         assert seen
     else:
-        start = "cross-validation: trial 1, radii 1 and 2, fold 2 of 2\n"
+        start = "cross-validation: 2 of 2 fits, about 0 s left\n"
         assert stream.getvalue().startswith(start)

@@ -1,150 +1,198 @@
-"""The losses of radii on answers left out, fold by fold."""
+"""Radii tried on answers left out: every fold walks a path of regions, in processes if wanted."""
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
 from crowdmetric.certificate import NotConvergedWarning
 from crowdmetric.comparisons import Answers, Comparisons, Ties
 from crowdmetric.errors import DataError
-from crowdmetric.estimator.radii import Family, Radii
+from crowdmetric.estimator.candidates import Candidate
+from crowdmetric.estimator.radii import Radii
+from crowdmetric.estimator.record import Record, Trial
 from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
-from crowdmetric.solver import Path, Progress, ProgressLine
+from crowdmetric.solver import Path, Progress, ProgressLine, Solution
 
-__all__ = ["Folds", "Split", "Trial", "answers_of_folds"]
+__all__ = ["Counted", "Folds", "Split", "answers_of_folds"]
 
 Floats = npt.NDArray[np.float64]
 Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Scores = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Trial(Progress):
-    """What a progress line says about one fold of one trial of some radii.
+class Counted(Progress):
+    """What a progress line says about cross-validation.
 
     Examples
     --------
-    >>> print(Trial(3, 0.52, 0.0, 0.0, 0.0, radii=(1.5, 2.0), fold=2, n_folds=5))
-    cross-validation: trial 3, radii 1.5 and 2, fold 2 of 5, least loss left out 0.52
+    >>> print(Counted(3, 0.0, 0.0, 0.0, seconds=2.0, total=12))
+    cross-validation: 3 of 12 fits, about 6 s left
     """
 
-    radii: Radii
-    fold: int
-    n_folds: int
+    total: int = 0
 
     def __str__(self) -> str:
         """Return one line."""
-        radii = " and ".join(f"{radius:.4g}" for radius in self.radii)
-        so_far = f", least loss left out {self.risk:.4g}" if np.isfinite(self.risk) else ""
-        return (
-            f"cross-validation: trial {self.iteration}, radii {radii}, "
-            f"fold {self.fold} of {self.n_folds}{so_far}"
-        )
+        left = self.seconds / self.iteration * (self.total - self.iteration)
+        return f"cross-validation: {self.iteration} of {self.total} fits, about {left:.0f} s left"
 
 
-class Folds:
-    """The losses left out of the radii tried so far.
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """What to learn from and what is left out, for one candidate: it travels to processes.
 
     Parameters
     ----------
     problem : Problem
-        What to minimise; its own answers and region are not used.
+        With the answers to learn from.
+    left_out : Answers
+        What to predict.
+    settings : dict
+        Of `Path`.
+    """
+
+    problem: Problem
+    left_out: Answers
+    settings: dict[str, Any] = field(repr=False)
+
+    def walk(
+        self,
+        regions: Sequence[Region],
+        start: Solution | None = None,
+        tell: Callable[[], None] | None = None,
+    ) -> tuple[Scores, Solution]:
+        """Fit one region after the other, each from where the last one ended.
+
+        Parameters
+        ----------
+        regions : sequence of Region
+            Of one kind.
+        start : Solution, optional
+            Where an earlier walk has ended.
+        tell : callable, optional
+            Called after each fit.
+
+        Returns
+        -------
+        list of (loss, accuracy)
+            On the answers left out, for each region.
+        Solution
+            Where this walk has ended.
+        """
+        path = Path(self.problem, start=start, **self.settings)
+        crowd = replace(self.problem, answers=self.left_out).crowd()
+        d = crowd.dimension
+        shape = (crowd.n_problems, crowd.users_per_problem, d)
+        scores: Scores = []
+        for region in regions:
+            with warnings.catch_warnings():
+                # A fold that stops short still ranks radii; the final fit is what must converge.
+                warnings.simplefilter("ignore", NotConvergedWarning)
+                end = path.solve(region)
+            margins = crowd.margins(end.metric.reshape(-1, d, d), end.points.reshape(shape))
+            right = (margins > 0) + 0.5 * (margins == 0)
+            loss, accuracy = (
+                float(crowd.problem_shares @ crowd.mean(values))
+                for values in (self.problem.loss.value(margins), right)
+            )
+            scores.append((loss, accuracy))
+            if tell is not None:
+                tell()
+        return scores, Solution(end.metric, end.points, end.certificate)
+
+
+class Folds:
+    """Folds in which radii of candidates are tried, and recorded.
+
+    Parameters
+    ----------
     answers : list of pairs of Answers
         For each fold what to learn from and what is left out.
-    family : Family
-        From radii to region.
+    record : Record
+        To which every trial is added.
     line : ProgressLine, optional
         Told about every fit.
-    tol : float
-        The gap at which a fit stops. Losses that differ by less count as equal.
+    planned : int
+        How many radii are going to be tried, for an estimate of the time left.
+    n_jobs : int, optional
+        How many processes walk; as everywhere in scikit-learn.
     **settings
-        More settings of `Path`.
+        Of `Path`; its callback is not asked in other processes.
     """
 
     def __init__(
         self,
-        problem: Problem,
         answers: list[tuple[Answers, Answers]],
-        family: Family,
+        record: Record,
         line: ProgressLine | None,
-        tol: float,
+        planned: int,
+        n_jobs: int | None,
         **settings: Any,
     ) -> None:
-        """Prepare a path for each fold."""
-        self._paths = [
-            Path(replace(problem, answers=train), tol=tol, **settings) for train, _ in answers
+        """Try nothing yet."""
+        self._answers, self.record, self._line = answers, record, line
+        self._jobs = effective_n_jobs(n_jobs)
+        self._settings = settings if self._jobs == 1 else settings | {"callback": None}
+        self._done, self._planned = 0, planned * len(answers)
+        self._begun = time.perf_counter()
+        self._ends: dict[tuple[Candidate, int], Solution] = {}
+
+    def try_all(self, wanted: Sequence[tuple[Candidate, Sequence[Radii]]]) -> None:
+        """Fit all folds with radii of some candidates, but for those tried before.
+
+        Parameters
+        ----------
+        wanted : sequence of (Candidate, radii)
+            Best so that neighbours are close to each other.
+        """
+        new = [
+            (one, fresh)
+            for one, radii in wanted
+            if (fresh := [r for r in dict.fromkeys(radii) if not self.record.has(one, r)])
         ]
-        self._left_out = [replace(problem, answers=test).crowd() for _, test in answers]
-        self._loss, self._family, self._line, self._tol = problem.loss, family, line, tol
-        self._found: dict[Radii, tuple[Floats, Floats]] = {}
+        tasks = [(one, radii, fold) for one, radii in new for fold in range(len(self._answers))]
+        walked = self._walks(tasks)
+        for one, radii in new:
+            by_fold = np.array([next(walked) for _ in self._answers])
+            for place, tried in enumerate(radii):
+                losses, accuracies = by_fold[:, place].T
+                self.record.add(Trial(one, tried, losses, accuracies))
 
-    def try_radii(self, radii: Radii) -> None:
-        """Fit all folds with some radii, unless that was done before."""
-        if radii in self._found:
-            return
-        region, found = self._family(*radii), []
-        for fold in range(len(self._paths)):
-            self._tell(radii, fold)
-            found.append(self._left_out_by(fold, region))
-        losses, accuracies = zip(*found, strict=True)
-        self._found[radii] = (np.array(losses), np.array(accuracies))
+    def _walks(self, tasks: list[tuple[Candidate, list[Radii], int]]) -> Iterator[Scores]:
+        """Yield the scores of each task, in order."""
+        inside = self._jobs == 1
+        calls = []
+        for candidate, radii, number in tasks:
+            train, test = self._answers[number]
+            fold = Fold(replace(candidate.problem, answers=train), test, self._settings)
+            regions = [candidate.family(*one) for one in radii]
+            start = self._ends.get((candidate, number))
+            calls.append(delayed(fold.walk)(regions, start, self._tell if inside else None))
+        found = Parallel(n_jobs=self._jobs, return_as="generator")(calls)
+        for (candidate, radii, number), (scores, end) in zip(tasks, found, strict=True):
+            self._ends[candidate, number] = end
+            if not inside:
+                self._tell(len(radii))
+            yield scores
 
-    @property
-    def tried(self) -> list[Radii]:
-        """The radii, in the order in which they were tried."""
-        return list(self._found)
-
-    @property
-    def best(self) -> Radii:
-        """The first radii whose mean loss is the least, as far as the fits can tell."""
-        least = min(map(self._mean_loss, self._found)) + self._tol
-        return next(radii for radii in self._found if self._mean_loss(radii) <= least)
-
-    def results(self) -> dict[str, Any]:
-        """Return a table of what was tried."""
-        losses = np.array([found[0] for found in self._found.values()])
-        accuracies = np.array([found[1] for found in self._found.values()])
-        return {
-            "radii": self.tried,
-            "mean_loss": losses.mean(axis=1),
-            "std_loss": losses.std(axis=1),
-            "mean_accuracy": accuracies.mean(axis=1),
-        }
-
-    def _mean_loss(self, radii: Radii) -> float:
-        """Return the mean over the folds."""
-        return float(self._found[radii][0].mean())
-
-    def _left_out_by(self, fold: int, region: Region) -> tuple[float, float]:
-        """Fit one fold, and return loss and accuracy on the answers left out."""
-        with warnings.catch_warnings():
-            # A fold that stops short still ranks the radii; the final fit is what must converge.
-            warnings.simplefilter("ignore", NotConvergedWarning)
-            solution = self._paths[fold].solve(region)
-        crowd = self._left_out[fold]
-        d = crowd.dimension
-        shape = (crowd.n_problems, crowd.users_per_problem, d)
-        margins = crowd.margins(solution.metric.reshape(-1, d, d), solution.points.reshape(shape))
-        right = (margins > 0) + 0.5 * (margins == 0)
-        loss, accuracy = (
-            float(crowd.problem_shares @ crowd.mean(values))
-            for values in (self._loss.value(margins), right)
-        )
-        return loss, accuracy
-
-    def _tell(self, radii: Radii, fold: int) -> None:
+    def _tell(self, count: int = 1) -> None:
         """Keep the line of progress."""
+        self._done += count
         if self._line is not None:
-            least = self._mean_loss(self.best) if self._found else np.inf
-            count = len(self._found) + 1
-            trial = Trial(count, least, 0.0, 0.0, 0.0, radii, fold + 1, len(self._paths))
-            self._line(trial)
+            spent = time.perf_counter() - self._begun
+            total = max(self._planned, self._done)
+            self._line(Counted(self._done, 0.0, 0.0, 0.0, spent, total))
 
 
 def answers_of_folds(
