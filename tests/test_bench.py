@@ -151,7 +151,7 @@ def test_missing_peers_are_named_with_the_extra(monkeypatch) -> None:
     ("arguments", "message"),
     [
         ({"names": ["papers"]}, "did you mean 'paper'"),
-        ({"names": ["xyz"]}, "there are paper, reproduce, scale, identify"),
+        ({"names": ["xyz"]}, "there are paper, reproduce, scale, identify, trust"),
         ({"names": ["scale"], "seeds": 0}, "seeds must be at least 1"),
         ({"names": ["scale"], "limit": 0.0}, "limit must be a positive"),
     ],

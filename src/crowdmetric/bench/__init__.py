@@ -3,7 +3,7 @@
 Examples
 --------
 >>> sorted(BENCHES)
-['identify', 'paper', 'reproduce', 'scale']
+['identify', 'paper', 'reproduce', 'scale', 'trust']
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from crowdmetric.bench.paper import bench_paper
 from crowdmetric.bench.reproduce import bench_reproduce
 from crowdmetric.bench.scale import bench_scale
 from crowdmetric.bench.timing import Settings
+from crowdmetric.bench.trust import bench_trust
 from crowdmetric.errors import SettingError, did_you_mean
 
 __all__ = ["BENCHES", "run"]
@@ -26,6 +27,7 @@ BENCHES: dict[str, Callable[[Settings, TextIO], list[dict[str, Any]]]] = {
     "reproduce": bench_reproduce,
     "scale": bench_scale,
     "identify": bench_identify,
+    "trust": bench_trust,
 }
 
 

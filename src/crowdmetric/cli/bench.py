@@ -20,6 +20,7 @@ benchmarks:
              features and threads, beside NumPy
   identify   the rank of a crowd's linear system, and of a selection matrix with a million rows,
              beside dense and sparse algebra (two minutes)
+  trust      what choosing a radius costs, in single fits
 
 paper and reproduce need the libraries of the extra "bench"."""
 
@@ -37,7 +38,7 @@ def add(parser: Parser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="paper, reproduce, scale or identify (default: paper)",
+        help="paper, reproduce, scale, identify or trust (default: paper)",
     )
     command.add_argument(
         "--seeds", type=count, default=5, metavar="N", help="crowds per problem (default 5)"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["FEATURES", "LOSSES", "REGIONS", "SCHEMES", "TIES"]
+__all__ = ["CHOSEN", "FEATURES", "LOSSES", "REGIONS", "SCHEMES", "SCORINGS", "TIES"]
 
 REGIONS = ("nuclear-full", "frobenius", "nuclear-metric", "nuclear-split", "psd", "fixed")
 LOSSES = ("logistic", "probit", "hinge", "squared-hinge", "smoothed-hinge")
 FEATURES = ("raw", "center", "standardize", "unit-ball")
 TIES = ("half", "drop")
 SCHEMES = ("minimal", "random", "optimal")
+CHOSEN = ("region", "features", "loss-scale")
+SCORINGS = ("log-loss", "accuracy")

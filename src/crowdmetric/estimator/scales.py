@@ -62,8 +62,7 @@ def scaled(problem: Problem, make: Family, scales: str | Sequence[float] | None)
         return [loss]
     if not isinstance(loss, Logistic | Probit):
         raise SettingError(
-            f"the loss {loss.name!r} has no scale to choose; leave loss_scales out, or use "
-            "logistic or probit"
+            f"the loss {loss.name!r} has no scale to choose: only logistic and probit have one"
         )
     if isinstance(scales, str):
         if scales != "auto":
