@@ -133,6 +133,44 @@ class Crowd:
             threads=threads,
         )
 
+    def resampled(self, weights: Floats) -> Crowd:
+        """Return resamples of the answers side by side: a problem for each, of the same users.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (B, m)
+            How often each answer is in each resample, in the order in which the answers were
+            given; what is in none takes no time.
+
+        Returns
+        -------
+        Crowd
+            Of B problems.
+
+        Examples
+        --------
+        >>> from crowdmetric.comparisons import Comparisons
+        >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1]).answers()
+        >>> crowd = Crowd.of(answers, np.array([[0.0], [1.0], [2.0]]))
+        >>> two = crowd.resampled(np.array([[1.0, 1.0], [0.0, 2.0]]))
+        >>> two.n_problems, two.user, two.share
+        (2, array([0, 0, 1], dtype=int32), array([0.5, 0.5, 1. ]))
+        """
+        sorted_weights = weights[:, self.order]
+        problem, row = np.nonzero(sorted_weights)
+        total = weights.sum(axis=1)
+        return replace(
+            self,
+            user=(problem * self.n_users + self.user[row]).astype(np.int32),
+            up=self.up[row],
+            down=self.down[row],
+            share=sorted_weights[problem, row] / total[problem],
+            n_users=len(weights) * self.n_users,
+            n_problems=len(weights),
+            order=problem * weights.shape[1] + self.order[row],
+            problem_weights=total,
+        )
+
     @cached_property
     def exact(self) -> Crowd:
         """The same crowd in float64: certificates are computed with it."""

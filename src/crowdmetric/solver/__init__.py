@@ -16,6 +16,7 @@ Examples
 from __future__ import annotations
 
 from crowdmetric.solver.progress import Progress, ProgressLine
+from crowdmetric.solver.resamples import Resamples
 from crowdmetric.solver.solving import Path, Solution, solve
 
-__all__ = ["Path", "Progress", "ProgressLine", "Solution", "solve"]
+__all__ = ["Path", "Progress", "ProgressLine", "Resamples", "Solution", "solve"]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from crowdmetric.certificate import Certificate, NotConvergedWarning, Status
 from crowdmetric.crowd import Crowd
 from crowdmetric.errors import SettingError
+from crowdmetric.losses import KinkedLoss
 from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
 from crowdmetric.solver.assessment import Assessment
@@ -21,6 +22,7 @@ from crowdmetric.solver.gradient import ProjectedGradient
 from crowdmetric.solver.interior import InteriorPoint
 from crowdmetric.solver.newton import ConeNewton
 from crowdmetric.solver.progress import Callback, Progress
+from crowdmetric.solver.resamples import Resamples
 from crowdmetric.solver.splitting import Splitting
 from crowdmetric.solver.threads import one_thread_for_linear_algebra
 
@@ -183,6 +185,54 @@ class Path:
         self._start = ran[0].metric, ran[0].points
         part = _Part(np.arange(len(problem.answers)), self._crowd, *ran)
         return _solution(problem, [part], self._tol, time.perf_counter() - begun)
+
+    def resample(self, region: Region, weights: Floats) -> Resamples:
+        """Solve for resamples of the answers, side by side, from where the last `solve` ended.
+
+        What follows starts from there too, not from these solutions: resamples are nearer to the
+        answers than to each other.
+
+        Parameters
+        ----------
+        region : Region
+            That of the last `solve`.
+        weights : ndarray of shape (B, m)
+            How often each answer is in each resample: not negative, no row all zero.
+
+        Returns
+        -------
+        Resamples
+            A feasible point for each, with its gap.
+
+        Examples
+        --------
+        >>> from crowdmetric.comparisons import Comparisons
+        >>> from crowdmetric.losses import Logistic
+        >>> from crowdmetric.regions import NuclearFull
+        >>> answers = Comparisons.from_arrays([[0, 0, 1], [0, 1, 0]], [-1, -1]).answers()
+        >>> path = Path(Problem(answers, np.eye(2), Logistic(), NuclearFull(1.0)))
+        >>> whole = path.solve(NuclearFull(1.0))
+        >>> found = path.resample(NuclearFull(1.0), np.array([[1.0, 1.0], [2.0, 0.0]]))
+        >>> found.points.shape, bool((found.gap <= 1e-6).all())
+        ((2, 1, 2), True)
+        """
+        if self._start is None or self._problem.single:
+            raise SettingError("a path resamples what it has solved, with one metric for all users")
+        problem = replace(self._problem, region=region)
+        together = self._previous is not None and not isinstance(problem.loss, KinkedLoss)
+        found = []
+        for rows in [weights] if together else weights[:, None]:
+            crowd = self._crowd.resampled(rows)
+            metric, points = (np.repeat(part, len(rows), axis=0) for part in self._start)
+            previous = self._previous if together else None
+            with one_thread_for_linear_algebra():
+                method = _method(problem, crowd, (metric, points), previous)
+                found.append(_run(method, self._tol, self._most, self._callback)[0])
+        return Resamples(
+            np.concatenate([one.metric for one in found]),
+            np.concatenate([one.points for one in found]),
+            np.concatenate([one.gap for one in found]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
