@@ -12,11 +12,12 @@ from sklearn.base import clone
 from crowdmetric import Comparisons, CrowdMetricCV, Items, features, losses, regions
 from crowdmetric.errors import DataError, SettingError
 from crowdmetric.estimator.candidates import Wanted, candidates, comparable
+from crowdmetric.estimator.radii import family
 from crowdmetric.estimator.record import Record, Trial
 from crowdmetric.metrics import reliability
 from crowdmetric.problem import Problem
 from crowdmetric.simulation import simulate
-from crowdmetric.solver import Path, solve
+from crowdmetric.solver import Stack, solve
 
 
 @pytest.fixture(scope="module")
@@ -148,14 +149,26 @@ def test_processes_find_the_same(wide, crowd):
 
 
 @pytest.mark.parametrize("single", [False, True])
-def test_a_path_may_start_at_a_solution(crowd, single):
-    region = regions.FrobeniusMetric(3.0, 3.0)
-    answers = crowd.comparisons.answers()
-    problem = Problem(answers, crowd.items.features, losses.Logistic(), region, single)
-    cold = Path(problem, tol=1e-8).solve(region)
-    warm = Path(problem, tol=1e-8, start=cold).solve(region)
-    assert_allclose(warm.certificate.risk, cold.certificate.risk, atol=2e-8)
-    assert warm.certificate.iterations <= cold.certificate.iterations
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.Hinge()])
+@pytest.mark.parametrize(
+    ("name", "radii"), [("frobenius", (3.0, 3.0)), ("nuclear-full", (6.0,)), ("fixed", (2.0,))]
+)
+def test_side_by_side_is_one_after_the_other(crowd, name, radii, loss, single):
+    make = family(name, 3, None)
+    problem = Problem(crowd.comparisons.answers(), crowd.items.features, loss, make(*radii), single)
+    weights = np.random.default_rng(0).integers(0, 3, (3, len(problem.answers))).astype(float)
+    stack = Stack(problem, weights, tol=1e-6)
+    stack.solve(make(*[radius / 2 for radius in radii]))
+    found = stack.solve(problem.region)
+    assert (found.gap <= 1e-6).all()
+    crowds = problem.crowd().resampled(weights)
+    together = crowds.mean(loss.value(crowds.margins(found.metric, found.points)))
+    shares = crowds.problem_weights.reshape(3, -1)
+    together = (together.reshape(3, -1) * shares).sum(axis=1) / shares.sum(axis=1)
+    for row, risk in zip(weights, together, strict=True):
+        answers = replace(problem.answers, weight=row)
+        alone = solve(replace(problem, answers=answers), tol=1e-6).certificate
+        assert_allclose(risk, alone.risk, atol=1.1e-6)
 
 
 # --- calibration ------------------------------------------------------------------------------

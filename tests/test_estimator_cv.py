@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from crowdmetric import Comparisons, CrowdMetric, CrowdMetricCV, losses, regions
 from crowdmetric.certificate import NotConvergedWarning
 from crowdmetric.errors import CrowdMetricError, DataError, SettingError
-from crowdmetric.estimator.folds import answers_of_folds
+from crowdmetric.estimator.folds import weights_of_folds
 from crowdmetric.estimator.radii import family, natural_radii
 from crowdmetric.problem import Problem
 from crowdmetric.simulation import oracle_radii, simulate
@@ -221,12 +221,11 @@ def test_splitters_see_rows_not_halves_of_ties():
     CrowdMetricCV(items, radii=[1.0], cv=recorder).fit(triples, y)
     assert_array_equal(recorder.asked, triples)
     data = Comparisons.from_arrays(triples, y)
-    for (train, test), parts in zip(
-        recorder.given, answers_of_folds(data, recorder.given, "half"), strict=True
-    ):
-        for rows, answers in zip((train, test), parts, strict=True):
-            assert len(answers) == len(rows) + (y[rows] == 0).sum()
-            assert answers.weight.sum() == len(rows)
+    folds = weights_of_folds(data, recorder.given, "half")
+    for split, *parts in zip(recorder.given, folds.learn, folds.left_out, strict=True):
+        for rows, weight in zip(split, parts, strict=True):
+            assert (weight > 0).sum() == len(rows) + (y[rows] == 0).sum()
+            assert weight.sum() == len(rows)
 
 
 @pytest.mark.parametrize("splitter", [KFold(3), StratifiedKFold(3), "rows"])

@@ -16,7 +16,7 @@ from crowdmetric.comparisons import Comparisons, Items, Ties
 from crowdmetric.errors import FoldsError, SettingError
 from crowdmetric.estimator.base import CrowdMetric, Data
 from crowdmetric.estimator.candidates import Candidate, Wanted, candidates, comparable
-from crowdmetric.estimator.folds import Folds, Split, answers_of_folds
+from crowdmetric.estimator.folds import Folds, Split, weights_of_folds
 from crowdmetric.estimator.inputs import as_precision
 from crowdmetric.estimator.radii import Radii
 from crowdmetric.estimator.record import Record
@@ -232,7 +232,7 @@ class CrowdMetricCV(CrowdMetric):
         """Cut the comparisons into folds."""
         tol = max(self.tol, _COARSE)
         return Folds(
-            answers_of_folds(comparisons, self._splits(comparisons), self.ties),
+            weights_of_folds(comparisons, self._splits(comparisons), self.ties),
             Record(self.scoring, tol),
             line,
             planned,

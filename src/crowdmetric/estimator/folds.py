@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,21 +12,22 @@ import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from crowdmetric.certificate import NotConvergedWarning
-from crowdmetric.comparisons import Answers, Comparisons, Ties
+from crowdmetric.comparisons import Comparisons, Ties
 from crowdmetric.errors import DataError
 from crowdmetric.estimator.candidates import Candidate
 from crowdmetric.estimator.radii import Radii
 from crowdmetric.estimator.record import Record, Trial
 from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
-from crowdmetric.solver import Path, Progress, ProgressLine, Solution
+from crowdmetric.solver import Progress, ProgressLine, Resamples, Stack
 
-__all__ = ["Counted", "Folds", "Split", "answers_of_folds"]
+__all__ = ["Counted", "FoldWeights", "Folds", "Split", "weights_of_folds"]
 
 Floats = npt.NDArray[np.float64]
-Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-Scores = list[tuple[float, float]]
+Rows = npt.NDArray[np.intp]
+Split = tuple[Rows, Rows]
+
+_SMALL = 50_000  # answers up to which folds side by side take less time than one after the other
 
 
 @dataclass(frozen=True)
@@ -49,67 +49,62 @@ class Counted(Progress):
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
-    """What to learn from and what is left out, for one candidate: it travels to processes.
+class Walk:
+    """Some folds of one candidate, walking side by side: what travels to a process.
 
     Parameters
     ----------
     problem : Problem
-        With the answers to learn from.
-    left_out : Answers
-        What to predict.
+        With all answers.
+    weights : FoldWeights
+        What each fold learns from, and what it leaves out.
     settings : dict
-        Of `Path`.
+        Of `Stack`.
     """
 
     problem: Problem
-    left_out: Answers
-    settings: dict[str, Any] = field(repr=False)
+    weights: FoldWeights
+    settings: dict[str, Any]
 
-    def walk(
+    def along(
         self,
         regions: Sequence[Region],
-        start: Solution | None = None,
-        tell: Callable[[], None] | None = None,
-    ) -> tuple[Scores, Solution]:
+        start: Resamples | None = None,
+        tell: Callable[[int], None] | None = None,
+    ) -> tuple[Floats, Resamples]:
         """Fit one region after the other, each from where the last one ended.
 
         Parameters
         ----------
         regions : sequence of Region
             Of one kind.
-        start : Solution, optional
+        start : Resamples, optional
             Where an earlier walk has ended.
         tell : callable, optional
-            Called after each fit.
+            Called after each fit with the number of folds.
 
         Returns
         -------
-        list of (loss, accuracy)
-            On the answers left out, for each region.
-        Solution
+        ndarray of shape (2, number of regions, number of folds)
+            Losses, and accuracies, on the answers left out.
+        Resamples
             Where this walk has ended.
         """
-        path = Path(self.problem, start=start, **self.settings)
-        crowd = replace(self.problem, answers=self.left_out).crowd()
-        d = crowd.dimension
-        shape = (crowd.n_problems, crowd.users_per_problem, d)
-        scores: Scores = []
-        for region in regions:
-            with warnings.catch_warnings():
-                # A fold that stops short still ranks radii; the final fit is what must converge.
-                warnings.simplefilter("ignore", NotConvergedWarning)
-                end = path.solve(region)
-            margins = crowd.margins(end.metric.reshape(-1, d, d), end.points.reshape(shape))
+        stack = Stack(self.problem, self.weights.learn, start=start, **self.settings)
+        crowd = self.problem.crowd().resampled(self.weights.left_out)
+        count = len(self.weights.learn)
+        of_user = crowd.problem_weights.reshape(count, -1)  # one column, if users share a metric
+        shares = of_user / of_user.sum(axis=1, keepdims=True)
+        scores = np.empty((2, len(regions), count))
+        for place, region in enumerate(regions):
+            found = stack.solve(region)
+            margins = crowd.margins(found.metric, found.points)
             right = (margins > 0) + 0.5 * (margins == 0)
-            loss, accuracy = (
-                float(crowd.problem_shares @ crowd.mean(values))
-                for values in (self.problem.loss.value(margins), right)
-            )
-            scores.append((loss, accuracy))
+            for row, values in zip(scores, (self.problem.loss.value(margins), right), strict=True):
+                row[place] = (shares * crowd.mean(values).reshape(count, -1)).sum(axis=1)
             if tell is not None:
-                tell()
-        return scores, Solution(end.metric, end.points, end.certificate)
+                tell(count)
+        return scores, found
 
 
 class Folds:
@@ -117,8 +112,8 @@ class Folds:
 
     Parameters
     ----------
-    answers : list of pairs of Answers
-        For each fold what to learn from and what is left out.
+    weights : FoldWeights
+        What each fold learns from, and what it leaves out.
     record : Record
         To which every trial is added.
     line : ProgressLine, optional
@@ -128,12 +123,12 @@ class Folds:
     n_jobs : int, optional
         How many processes walk; as everywhere in scikit-learn.
     **settings
-        Of `Path`; its callback is not asked in other processes.
+        Of `Stack`; its callback is not asked in other processes.
     """
 
     def __init__(
         self,
-        answers: list[tuple[Answers, Answers]],
+        weights: FoldWeights,
         record: Record,
         line: ProgressLine | None,
         planned: int,
@@ -141,12 +136,12 @@ class Folds:
         **settings: Any,
     ) -> None:
         """Try nothing yet."""
-        self._answers, self.record, self._line = answers, record, line
+        self._weights, self.record, self._line = weights, record, line
         self._jobs = effective_n_jobs(n_jobs)
         self._settings = settings if self._jobs == 1 else settings | {"callback": None}
-        self._done, self._planned = 0, planned * len(answers)
+        self._done, self._planned = 0, planned * len(weights.learn)
         self._begun = time.perf_counter()
-        self._ends: dict[tuple[Candidate, int], Solution] = {}
+        self._ends: dict[tuple[Candidate, int], Resamples] = {}
 
     def try_all(self, wanted: Sequence[tuple[Candidate, Sequence[Radii]]]) -> None:
         """Fit all folds with radii of some candidates, but for those tried before.
@@ -161,32 +156,41 @@ class Folds:
             for one, radii in wanted
             if (fresh := [r for r in dict.fromkeys(radii) if not self.record.has(one, r)])
         ]
-        tasks = [(one, radii, fold) for one, radii in new for fold in range(len(self._answers))]
-        walked = self._walks(tasks)
-        for one, radii in new:
-            by_fold = np.array([next(walked) for _ in self._answers])
-            for place, tried in enumerate(radii):
-                losses, accuracies = by_fold[:, place].T
+        groups = [self._groups(one) for one, _ in new]
+        tasks = [
+            (one, radii, rows)
+            for (one, radii), parts in zip(new, groups, strict=True)
+            for rows in parts
+        ]
+        walked = self._walked(tasks)
+        for (one, radii), parts in zip(new, groups, strict=True):
+            scores = np.concatenate([next(walked) for _ in parts], axis=2)
+            for tried, losses, accuracies in zip(radii, *scores, strict=True):
                 self.record.add(Trial(one, tried, losses, accuracies))
 
-    def _walks(self, tasks: list[tuple[Candidate, list[Radii], int]]) -> Iterator[Scores]:
+    def _groups(self, candidate: Candidate) -> list[Rows]:
+        """Return which folds walk side by side: small ones, one group for each process."""
+        problem, folds = candidate.problem, np.arange(len(self._weights.learn))
+        small = len(problem.answers) <= _SMALL and not problem.single
+        return np.array_split(folds, min(self._jobs if small else len(folds), len(folds)))
+
+    def _walked(self, tasks: list[tuple[Candidate, list[Radii], Rows]]) -> Iterator[Floats]:
         """Yield the scores of each task, in order."""
         inside = self._jobs == 1
         calls = []
-        for candidate, radii, number in tasks:
-            train, test = self._answers[number]
-            fold = Fold(replace(candidate.problem, answers=train), test, self._settings)
+        for candidate, radii, rows in tasks:
+            walk = Walk(candidate.problem, self._weights.of(rows), self._settings)
             regions = [candidate.family(*one) for one in radii]
-            start = self._ends.get((candidate, number))
-            calls.append(delayed(fold.walk)(regions, start, self._tell if inside else None))
+            start = self._ends.get((candidate, rows[0]))
+            calls.append(delayed(walk.along)(regions, start, self._tell if inside else None))
         found = Parallel(n_jobs=self._jobs, return_as="generator")(calls)
-        for (candidate, radii, number), (scores, end) in zip(tasks, found, strict=True):
-            self._ends[candidate, number] = end
+        for (candidate, radii, rows), (scores, end) in zip(tasks, found, strict=True):
+            self._ends[candidate, rows[0]] = end
             if not inside:
-                self._tell(len(radii))
+                self._tell(len(radii) * len(rows))
             yield scores
 
-    def _tell(self, count: int = 1) -> None:
+    def _tell(self, count: int) -> None:
         """Keep the line of progress."""
         self._done += count
         if self._line is not None:
@@ -195,10 +199,26 @@ class Folds:
             self._line(Counted(self._done, 0.0, 0.0, 0.0, spent, total))
 
 
-def answers_of_folds(
-    comparisons: Comparisons, splits: Iterable[Split], ties: Ties
-) -> list[tuple[Answers, Answers]]:
-    """Return the answers to learn from and those left out, fold by fold.
+@dataclass(frozen=True, eq=False)
+class FoldWeights:
+    """How much each answer counts in each fold, as solvers see answers.
+
+    Parameters
+    ----------
+    learn, left_out : ndarray of shape (number of folds, number of answers)
+        To learn from, and to predict.
+    """
+
+    learn: Floats
+    left_out: Floats
+
+    def of(self, rows: Rows) -> FoldWeights:
+        """Return those of some folds."""
+        return FoldWeights(self.learn[rows], self.left_out[rows])
+
+
+def weights_of_folds(comparisons: Comparisons, splits: Iterable[Split], ties: Ties) -> FoldWeights:
+    """Return how much each answer counts, fold by fold.
 
     Parameters
     ----------
@@ -211,20 +231,25 @@ def answers_of_folds(
 
     Returns
     -------
-    list of pairs of Answers
-        One pair for each fold.
+    FoldWeights
+        A row for each fold.
 
     Examples
     --------
-    >>> data = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1])
-    >>> answers_of_folds(data, [(np.array([0]), np.array([1]))], "half")
-    [(Answers(1 answers, 1 users, 3 items), Answers(1 answers, 1 users, 3 items))]
+    >>> data = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 0])
+    >>> folds = weights_of_folds(data, [(np.array([0]), np.array([1]))], "half")
+    >>> folds.learn, folds.left_out
+    (array([[1., 0., 0.]]), array([[0. , 0.5, 0.5]]))
     """
-    found = []
-    for number, (train, test) in enumerate(splits, start=1):
-        try:
-            pair = (comparisons.subset(rows).answers(ties) for rows in (train, test))
-            found.append((next(pair), next(pair)))
-        except DataError as error:
-            raise DataError(f"fold {number} of the cross-validation: {error}") from error
-    return found
+    count = 1.0 if comparisons.weight is None else comparisons.weight
+    parts: tuple[list[Floats], list[Floats]] = [], []
+    for number, split in enumerate(splits, start=1):
+        for part, rows in zip(parts, split, strict=True):
+            if not len(rows):
+                raise DataError(f"fold {number} of the cross-validation: there are no comparisons")
+            often = np.bincount(rows, minlength=len(comparisons)).astype(np.float64)
+            try:
+                part.append(replace(comparisons, weight=often * count).answers(ties).weight)
+            except DataError as error:
+                raise DataError(f"fold {number} of the cross-validation: {error}") from error
+    return FoldWeights(np.array(parts[0]), np.array(parts[1]))

@@ -17,7 +17,7 @@ from crowdmetric.losses import KinkedLoss
 from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
 from crowdmetric.solver.assessment import Assessment
-from crowdmetric.solver.batches import Batch, batches
+from crowdmetric.solver.batches import batches
 from crowdmetric.solver.gradient import ProjectedGradient
 from crowdmetric.solver.interior import InteriorPoint
 from crowdmetric.solver.newton import ConeNewton
@@ -128,8 +128,6 @@ class Path:
         What to minimise; its own region is not used.
     tol, max_iterations, threads, dtype, callback
         As in `solve`.
-    start : Solution, optional
-        Where to start the first one.
 
     Examples
     --------
@@ -151,17 +149,13 @@ class Path:
         threads: int = 1,
         dtype: npt.DTypeLike = np.float64,
         callback: Callback | None = None,
-        start: Solution | None = None,
     ) -> None:
         """Sort the answers once for all regions."""
         _check_settings(tol, max_iterations, threads, dtype)
         self._problem, self._crowd = problem, problem.crowd(threads, dtype)
         self._tol, self._most, self._callback = tol, max_iterations, callback
         self._previous: Splitting | None = None
-        if start is not None:
-            _check_start(start, problem)
-        everyone = Batch(problem, np.arange(len(problem.answers)), 0, problem.answers.n_users)
-        self._start = everyone.start(start)
+        self._start: tuple[Floats, Floats] | None = None
 
     def solve(self, region: Region) -> Solution:
         """Solve over the next region, of the same kind as the ones before.

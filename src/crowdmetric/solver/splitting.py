@@ -111,7 +111,13 @@ class Splitting:
         self._scores: ScoresCopy | None = None
         self.copies = self._make_copies()
         if self._dense:
-            self._joined = crowd.reference if self._frozen else joined_features(crowd.reference)
+            self._joined: Floats = (
+                previous._joined
+                if previous is not None
+                else crowd.reference
+                if self._frozen
+                else joined_features(crowd.reference)
+            )
             self._shared = self._shared_curvature()
         parts = [copy.look(self._x) for copy in self.copies]
         if previous is not None:
@@ -125,6 +131,8 @@ class Splitting:
         self._settled: tuple[list[Floats], list[Floats]] | None = None
         cold = start is None and previous is None
         self._assessed = (0, np.inf if cold else 0.0)
+        # On a path, the curvature where it starts is good enough; a surprise is still noticed.
+        self._refreshes_early = previous is None
         self.iteration = 0
 
     def _make_copies(self) -> list[Copy]:
@@ -234,7 +242,8 @@ class Splitting:
             return np.zeros_like(self._x)
         margins = self.crowd.margins(*self.shape.open(self._x))
         late = self.iteration >= _LATE_REFRESH and self.iteration.bit_count() == 1
-        if self.iteration == _FIRST_REFRESH or late:
+        early = self.iteration == _FIRST_REFRESH and self._refreshes_early
+        if early or late:
             self._refresh(self._weights(margins))
         slopes = self.problem.loss.slope(margins)
         self._watch(margins, slopes)
@@ -258,8 +267,7 @@ class Splitting:
         """Return each problem's part of an inner product over the answers."""
         if self.crowd.n_problems == 1:
             return np.array([first @ second])
-        sums = np.bincount(self.crowd.problem, first * second, minlength=self.crowd.n_problems)
-        return sums.astype(np.float64)
+        return self.crowd.sums(first * second)
 
     def _advance(self, state: Floats) -> None:
         """Take over a state, with an exactly symmetric metric."""
