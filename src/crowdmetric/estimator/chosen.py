@@ -44,6 +44,10 @@ class CrowdMetricCV(CrowdMetric):
     each fit starting from the one before. What does best on the answers left out wins; of what
     the precision of these fits (a gap of 1e-4) cannot tell apart, the first.
 
+    A large radius is good for predictions and bad for probabilities, which become too sure. So
+    radii are judged by probabilities made with the sharpness that suits the answers left out best,
+    one number by which margins are multiplied, and those of the model are made with it too.
+
     Parameters
     ----------
     items : Items or array-like of shape (n, d)
@@ -62,7 +66,8 @@ class CrowdMetricCV(CrowdMetric):
         what larger radii do, so "auto" leaves it as it is.
     scoring : {"log-loss", "accuracy"}
         What is compared on the answers left out. "log-loss" is the mean of the loss itself for
-        losses that give no probabilities; these can be compared with others by accuracy only.
+        losses that give no probabilities; these can be compared with others by accuracy only, and
+        their margins stay as they are.
     one_standard_error : bool
         Choose the smallest region (by the product of its radii) that is worse than the best by no
         more than one standard error of the mean over the folds.
@@ -94,8 +99,8 @@ class CrowdMetricCV(CrowdMetric):
         The feature map chosen, as it was given.
     cv_results_ : dict
         "radii" (a list of tuples), "region", "loss" and "features" (as they were given),
-        "mean_loss", "std_loss", "mean_accuracy" and "std_accuracy" (left out, over the folds), in
-        the order in which they were tried.
+        "sharpness", "mean_loss", "std_loss", "mean_accuracy" and "std_accuracy" (left out, over
+        the folds), in the order in which they were tried.
 
     Examples
     --------
@@ -211,7 +216,7 @@ class CrowdMetricCV(CrowdMetric):
         self.loss_, self.features_ = chosen.problem.loss, chosen.features
         self.cv_results_ = record.results()
         data = Data(items, comparisons, chosen.fitted)
-        self._solve(data, replace(chosen.problem, region=self.region_))
+        self._solve(data, replace(chosen.problem, region=self.region_), trial.sharpness)
         return self
 
     def _candidates(self, items: Items, comparisons: Comparisons) -> list[Candidate]:

@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from crowdmetric.comparisons import Comparisons, Ties
 from crowdmetric.errors import DataError
 from crowdmetric.estimator.candidates import Candidate
+from crowdmetric.estimator.left_out import LeftOut
 from crowdmetric.estimator.radii import Radii
 from crowdmetric.estimator.record import Record, Trial
 from crowdmetric.problem import Problem
@@ -58,12 +59,15 @@ class Walk:
         With all answers.
     weights : FoldWeights
         What each fold learns from, and what it leaves out.
+    numbers : ndarray of int
+        Which folds these are.
     settings : dict
         Of `Stack`.
     """
 
     problem: Problem
     weights: FoldWeights
+    numbers: Rows
     settings: dict[str, Any]
 
     def along(
@@ -71,7 +75,7 @@ class Walk:
         regions: Sequence[Region],
         start: Resamples | None = None,
         tell: Callable[[int], None] | None = None,
-    ) -> tuple[Floats, Resamples]:
+    ) -> tuple[list[LeftOut], Resamples]:
         """Fit one region after the other, each from where the last one ended.
 
         Parameters
@@ -85,26 +89,25 @@ class Walk:
 
         Returns
         -------
-        ndarray of shape (2, number of regions, number of folds)
-            Losses, and accuracies, on the answers left out.
+        list of LeftOut
+            The answers left out, for each region.
         Resamples
             Where this walk has ended.
         """
         stack = Stack(self.problem, self.weights.learn, start=start, **self.settings)
         crowd = self.problem.crowd().resampled(self.weights.left_out)
         count = len(self.weights.learn)
-        of_user = crowd.problem_weights.reshape(count, -1)  # one column, if users share a metric
-        shares = of_user / of_user.sum(axis=1, keepdims=True)
-        scores = np.empty((2, len(regions), count))
-        for place, region in enumerate(regions):
+        fold = crowd.problem // (crowd.n_problems // count)
+        weight = crowd.share * crowd.problem_weights[crowd.problem]
+        share = weight / np.bincount(fold, weight)[fold]
+        left_out = []
+        for region in regions:
             found = stack.solve(region)
             margins = crowd.margins(found.metric, found.points)
-            right = (margins > 0) + 0.5 * (margins == 0)
-            for row, values in zip(scores, (self.problem.loss.value(margins), right), strict=True):
-                row[place] = (shares * crowd.mean(values).reshape(count, -1)).sum(axis=1)
+            left_out.append(LeftOut(self.numbers[fold], share, margins))
             if tell is not None:
                 tell(count)
-        return scores, found
+        return left_out, found
 
 
 class Folds:
@@ -164,9 +167,9 @@ class Folds:
         ]
         walked = self._walked(tasks)
         for (one, radii), parts in zip(new, groups, strict=True):
-            scores = np.concatenate([next(walked) for _ in parts], axis=2)
-            for tried, losses, accuracies in zip(radii, *scores, strict=True):
-                self.record.add(Trial(one, tried, losses, accuracies))
+            found = zip(*[next(walked) for _ in parts], strict=True)
+            for tried, left_out in zip(radii, found, strict=True):
+                self.record.add(Trial.of(one, tried, LeftOut.joined(left_out)))
 
     def _groups(self, candidate: Candidate) -> list[Rows]:
         """Return which folds walk side by side: small ones, one group for each process."""
@@ -174,21 +177,21 @@ class Folds:
         small = len(problem.answers) <= _SMALL and not problem.single
         return np.array_split(folds, min(self._jobs if small else len(folds), len(folds)))
 
-    def _walked(self, tasks: list[tuple[Candidate, list[Radii], Rows]]) -> Iterator[Floats]:
-        """Yield the scores of each task, in order."""
+    def _walked(self, tasks: list[tuple[Candidate, list[Radii], Rows]]) -> Iterator[list[LeftOut]]:
+        """Yield what each task has found, in order."""
         inside = self._jobs == 1
         calls = []
         for candidate, radii, rows in tasks:
-            walk = Walk(candidate.problem, self._weights.of(rows), self._settings)
+            walk = Walk(candidate.problem, self._weights.of(rows), rows, self._settings)
             regions = [candidate.family(*one) for one in radii]
             start = self._ends.get((candidate, rows[0]))
             calls.append(delayed(walk.along)(regions, start, self._tell if inside else None))
         found = Parallel(n_jobs=self._jobs, return_as="generator")(calls)
-        for (candidate, radii, rows), (scores, end) in zip(tasks, found, strict=True):
+        for (candidate, radii, rows), (left_out, end) in zip(tasks, found, strict=True):
             self._ends[candidate, rows[0]] = end
             if not inside:
                 self._tell(len(radii) * len(rows))
-            yield scores
+            yield left_out
 
     def _tell(self, count: int) -> None:
         """Keep the line of progress."""

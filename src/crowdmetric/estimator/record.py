@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from crowdmetric.errors import SettingError, did_you_mean
 from crowdmetric.estimator.candidates import Candidate
+from crowdmetric.estimator.left_out import LeftOut
 from crowdmetric.estimator.radii import Radii
 
 __all__ = ["SCORINGS", "Record", "Trial"]
@@ -33,12 +34,23 @@ class Trial:
         The radii.
     losses, accuracies : ndarray of shape (number of folds,)
         On the answers left out of each fold.
+    sharpness : float
+        By what margins were multiplied for these losses.
     """
 
     candidate: Candidate
     radii: Radii
     losses: Floats
     accuracies: Floats
+    sharpness: float = 1.0
+
+    @classmethod
+    def of(cls, candidate: Candidate, radii: Radii, left_out: LeftOut) -> Trial:
+        """Judge radii by the answers left out."""
+        loss = candidate.problem.loss
+        sharpness = left_out.sharpness(loss)
+        losses = left_out.losses(loss, sharpness)
+        return cls(candidate, radii, losses, left_out.accuracies(), sharpness)
 
 
 class Record:
@@ -133,6 +145,7 @@ class Record:
             "region": self._column(lambda one: one.region),
             "loss": self._column(lambda one: one.problem.loss),
             "features": self._column(lambda one: one.features),
+            "sharpness": np.array([one.sharpness for one in self.trials]),
             "mean_loss": losses.mean(axis=1),
             "std_loss": losses.std(axis=1),
             "mean_accuracy": accuracies.mean(axis=1),
