@@ -9,9 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from crowdmetric import Comparisons, CrowdMetricCV, Items, features, losses, regions
+from crowdmetric import Comparisons, CrowdMetricCV, Items, features, load, losses, regions
 from crowdmetric.errors import DataError, SettingError
 from crowdmetric.estimator.candidates import Wanted, candidates, comparable
+from crowdmetric.estimator.left_out import LeftOut
 from crowdmetric.estimator.radii import family
 from crowdmetric.estimator.record import Record, Trial
 from crowdmetric.metrics import reliability
@@ -32,11 +33,12 @@ def wide(crowd):
 # --- among what -------------------------------------------------------------------------------
 
 
-def test_every_combination_is_tried_and_the_first_best_is_chosen(wide):
+def test_every_combination_is_tried_and_the_first_best_is_chosen(wide, crowd):
     results = wide.cv_results_
     tried = list(zip(results["region"], results["features"], strict=True))
     assert set(tried) == {(r, f) for r in ("frobenius", "nuclear-full") for f in ("raw", "center")}
-    place = int((results["mean_loss"] <= results["mean_loss"].min() + 1e-4).argmax())
+    least = results["mean_loss"].min() + 1 / len(crowd.comparisons)
+    place = int((results["mean_loss"] <= least).argmax())
     assert results["radii"][place] == wide.radius_ == wide.region_.radii
     assert tried[place] == (wide.region_.name, wide.features_)
     assert wide.model_.features.name == wide.features_
@@ -140,12 +142,17 @@ def test_one_standard_error_chooses_the_smallest_region_within_it(crowd):
     assert fit.radius_ <= best.radius_
 
 
-def test_processes_find_the_same(wide, crowd):
-    other = clone(wide).set_params(n_jobs=2).fit(crowd.comparisons)
-    assert other.radius_ == wide.radius_
-    for name in ("mean_loss", "std_loss", "mean_accuracy", "std_accuracy"):
-        assert_array_equal(other.cv_results_[name], wide.cv_results_[name])
-    assert_array_equal(other.metric_, wide.metric_)
+@pytest.mark.parametrize("single", [False, True])
+def test_processes_find_the_same(crowd, single):
+    fit = CrowdMetricCV(
+        crowd.items, ["frobenius", "fixed"], features=["raw", "center"], cv=2, single=single
+    )
+    fit.fit(crowd.comparisons)
+    other = clone(fit).set_params(n_jobs=2).fit(crowd.comparisons)
+    assert other.cv_results_["radii"] == fit.cv_results_["radii"]
+    for name in ("mean_loss", "std_loss", "mean_accuracy", "std_accuracy", "sharpness"):
+        assert_array_equal(other.cv_results_[name], fit.cv_results_[name])
+    assert_array_equal(other.metric_, fit.metric_)
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -172,6 +179,29 @@ def test_side_by_side_is_one_after_the_other(crowd, name, radii, loss, single):
 
 
 # --- calibration ------------------------------------------------------------------------------
+
+
+def test_sharpness_is_what_suits_the_answers_best():
+    rng = np.random.default_rng(0)
+    margins, share = rng.normal(1.0, 4.0, 300), rng.random(300) / 300
+    for loss in (losses.Logistic(2.0), losses.Probit()):
+        found = LeftOut(np.zeros(300, dtype=int), share, margins).sharpness(loss)
+        cost = [share @ loss.value(found * factor * margins) for factor in (0.97, 1.0, 1.03)]
+        assert cost[1] == min(cost)
+    assert LeftOut(np.zeros(300, dtype=int), share, margins).sharpness(losses.Hinge()) == 1.0
+    assert LeftOut(np.zeros(300, dtype=int), share, np.abs(margins)).sharpness(loss) > 10
+    assert LeftOut(np.zeros(300, dtype=int), share, -np.abs(margins)).sharpness(loss) < 0.1
+
+
+def test_a_model_keeps_its_sharpness(tmp_path):
+    crowd = simulate(n_items=30, dimension=5, n_users=5, pairs_per_user=30, seed=1)
+    model = CrowdMetricCV(crowd.items, "frobenius").fit(crowd.comparisons).model_
+    model.save(tmp_path / "crowd.model")
+    again = load(tmp_path / "crowd.model")
+    assert again.sharpness == model.sharpness != 1.0
+    margins = np.array([-2.0, 1.0])
+    expected = model.loss.probability(model.sharpness * margins)
+    assert_allclose(again.probabilities(margins)[:, 1], expected)
 
 
 @pytest.mark.parametrize("name", ["nuclear-full", "frobenius"])

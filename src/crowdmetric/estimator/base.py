@@ -186,7 +186,7 @@ class CrowdMetric(Answering, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             self.single,
         )
 
-    def _solve(self, data: Data, problem: Problem, sharpness: float = 1.0) -> None:
+    def _solve(self, data: Data, problem: Problem) -> None:
         """Solve, and set the fitted attributes."""
         line = ProgressLine() if self.progress else None
         try:
@@ -212,7 +212,6 @@ class CrowdMetric(Answering, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             loss=problem.loss,
             region=problem.region,
             certificate=solution.certificate,
-            sharpness=sharpness,
         )
         self.metric_, self.points_ = self.model_.metric, self.model_.points
         self.ideal_points_ = self.model_.ideal_points()

@@ -16,15 +16,16 @@ from crowdmetric.comparisons import Comparisons, Items, Ties
 from crowdmetric.errors import FoldsError, SettingError
 from crowdmetric.estimator.base import CrowdMetric, Data
 from crowdmetric.estimator.candidates import Candidate, Wanted, candidates, comparable
-from crowdmetric.estimator.folds import Folds, Split, weights_of_folds
+from crowdmetric.estimator.folds import Folds, Split, Walk, weights_of_folds
 from crowdmetric.estimator.inputs import as_precision
 from crowdmetric.estimator.radii import Radii
 from crowdmetric.estimator.record import Record
 from crowdmetric.estimator.search import planned_fits, search
 from crowdmetric.features import FeatureMap
 from crowdmetric.losses import Loss
+from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
-from crowdmetric.solver import ProgressLine
+from crowdmetric.solver import ProgressLine, Resamples
 from crowdmetric.solver.progress import Callback
 from crowdmetric.solver.solving import MOST_ITERATIONS
 from crowdmetric.splits import PairFolds
@@ -32,6 +33,7 @@ from crowdmetric.splits import PairFolds
 __all__ = ["CrowdMetricCV"]
 
 _COARSE = 1e-4  # a gap that moves held-out losses far less than the folds do
+_MOST_FOLDS, _MOST_WORK = 20, 15_000  # for the sharpness; answers times folds
 
 
 class CrowdMetricCV(CrowdMetric):
@@ -42,7 +44,8 @@ class CrowdMetricCV(CrowdMetric):
     units derived from the data: a common factor first, further up or down for as long as that
     helps, then, for the best candidate, each radius on its own. Every fold walks the same path,
     each fit starting from the one before. What does best on the answers left out wins; of what
-    the precision of these fits (a gap of 1e-4) cannot tell apart, the first.
+    they cannot tell apart (by one in their log-likelihood, or the gap of these fits, 1e-4), the
+    first.
 
     A large radius is good for predictions and bad for probabilities, which become too sure. So
     radii are judged by probabilities made with the sharpness that suits the answers left out best,
@@ -79,8 +82,8 @@ class CrowdMetricCV(CrowdMetric):
     random_state : int
         Seed of the folds.
     n_jobs : int, optional
-        How many processes share the folds and candidates; -1 for one per processor. Processes
-        take a second to start, so they pay for large data or many candidates.
+        How many processes share the candidates and, of large data, the folds; -1 for one per
+        processor. They take seconds to start, and change nothing but the time.
     features : {"raw", "center", "standardize", "unit-ball"} or FeatureMap, or a list of them
         What is done to the features first; fitted to the items and kept in the model.
     ties, single, users, tol, max_iterations, threads, dtype, progress, callback
@@ -216,8 +219,33 @@ class CrowdMetricCV(CrowdMetric):
         self.loss_, self.features_ = chosen.problem.loss, chosen.features
         self.cv_results_ = record.results()
         data = Data(items, comparisons, chosen.fitted)
-        self._solve(data, replace(chosen.problem, region=self.region_), trial.sharpness)
+        problem = replace(chosen.problem, region=self.region_)
+        self._solve(data, problem)
+        sharpness = self._sharpness(comparisons, problem) or trial.sharpness
+        self.model_ = replace(self.model_, sharpness=sharpness)
         return self
+
+    def _sharpness(self, comparisons: Comparisons, problem: Problem) -> float | None:
+        """Return the sharpness of a fit to all answers, where more folds tell it better.
+
+        A fit to four fifths of few answers is surer of itself, and more often wrong, than one to
+        all of them. Fits to nearly all of them, which start from that one, are much the same.
+        """
+        count = min(_MOST_FOLDS, _MOST_WORK // len(comparisons))
+        if not isinstance(self.cv, Integral) or count <= int(self.cv) or problem.single:
+            return None
+        try:
+            splits = self._pair_folds(comparisons, count)
+        except FoldsError:
+            return None
+        weights = weights_of_folds(comparisons, splits, self.ties)
+        numbers = np.arange(len(splits))
+        walk = Walk(problem, weights, numbers, {"tol": max(self.tol, _COARSE)})
+        metric, points = (
+            np.repeat(part[None], len(splits), axis=0) for part in (self.metric_, self.points_)
+        )
+        left_out, _ = walk.along([problem.region], Resamples(metric, points, np.zeros(len(splits))))
+        return left_out[0].sharpness(problem.loss)
 
     def _candidates(self, items: Items, comparisons: Comparisons) -> list[Candidate]:
         """Return what to choose among."""
@@ -236,9 +264,11 @@ class CrowdMetricCV(CrowdMetric):
     def _folds(self, comparisons: Comparisons, line: ProgressLine | None, planned: int) -> Folds:
         """Cut the comparisons into folds."""
         tol = max(self.tol, _COARSE)
+        # One unit of the log-likelihood of all answers is no evidence.
+        tolerance = max(tol, 1 / len(comparisons))
         return Folds(
             weights_of_folds(comparisons, self._splits(comparisons), self.ties),
-            Record(self.scoring, tol),
+            Record(self.scoring, tolerance),
             line,
             planned,
             self.n_jobs,
@@ -251,17 +281,27 @@ class CrowdMetricCV(CrowdMetric):
 
     def _splits(self, comparisons: Comparisons) -> list[Split]:
         """Return the rows to learn from and the rows left out, fold by fold."""
-        codes = (comparisons.user, comparisons.left, comparisons.right)
-        triples = np.column_stack(codes).astype(np.int64)
         if not isinstance(self.cv, Integral):
+            triples = _triples(comparisons)
             return list(check_cv(self.cv).split(triples, comparisons.response))
         if self.cv < 2:
             raise SettingError(f"cv must be at least 2 folds, not {self.cv}")
         try:
-            return list(PairFolds(int(self.cv), random_state=self.random_state).split(triples))
+            return self._pair_folds(comparisons, int(self.cv))
         except FoldsError as error:
             remedy = "lower cv, or give the radius to CrowdMetric"
             raise FoldsError(error.problem, remedy) from error
+
+    def _pair_folds(self, comparisons: Comparisons, count: int) -> list[Split]:
+        """Return folds in which a question and its mirror image stay together."""
+        folds = PairFolds(count, random_state=self.random_state)
+        return list(folds.split(_triples(comparisons)))
+
+
+def _triples(comparisons: Comparisons) -> npt.NDArray[np.int64]:
+    """Return users, left and right items as splitters expect them."""
+    codes = (comparisons.user, comparisons.left, comparisons.right)
+    return np.column_stack(codes).astype(np.int64)
 
 
 def _as_tuple(radii: float | Radii) -> Radii:

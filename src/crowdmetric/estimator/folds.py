@@ -22,7 +22,14 @@ from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
 from crowdmetric.solver import Progress, ProgressLine, Resamples, Stack
 
-__all__ = ["Counted", "FoldWeights", "Folds", "Split", "weights_of_folds"]
+__all__ = [
+    "Counted",
+    "FoldWeights",
+    "Folds",
+    "Split",
+    "Walk",
+    "weights_of_folds",
+]
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -172,10 +179,10 @@ class Folds:
                 self.record.add(Trial.of(one, tried, LeftOut.joined(left_out)))
 
     def _groups(self, candidate: Candidate) -> list[Rows]:
-        """Return which folds walk side by side: small ones, one group for each process."""
+        """Return which folds walk side by side: all of a small problem, each of a large one."""
         problem, folds = candidate.problem, np.arange(len(self._weights.learn))
         small = len(problem.answers) <= _SMALL and not problem.single
-        return np.array_split(folds, min(self._jobs if small else len(folds), len(folds)))
+        return [folds] if small else np.split(folds, len(folds))
 
     def _walked(self, tasks: list[tuple[Candidate, list[Radii], Rows]]) -> Iterator[list[LeftOut]]:
         """Yield what each task has found, in order."""
