@@ -9,7 +9,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from crowdmetric import Comparisons, CrowdMetricCV, Items, features, load, losses, regions
+from crowdmetric import (
+    Comparisons,
+    CrowdMetric,
+    CrowdMetricCV,
+    Items,
+    features,
+    load,
+    losses,
+    regions,
+)
 from crowdmetric.errors import DataError, SettingError
 from crowdmetric.estimator.candidates import Wanted, candidates, comparable
 from crowdmetric.estimator.left_out import LeftOut
@@ -17,7 +26,7 @@ from crowdmetric.estimator.radii import family
 from crowdmetric.estimator.record import Record, Trial
 from crowdmetric.metrics import reliability
 from crowdmetric.problem import Problem
-from crowdmetric.simulation import simulate
+from crowdmetric.simulation import oracle_radii, simulate
 from crowdmetric.solver import Stack, solve
 
 
@@ -176,6 +185,17 @@ def test_side_by_side_is_one_after_the_other(crowd, name, radii, loss, single):
         answers = replace(problem.answers, weight=row)
         alone = solve(replace(problem, answers=answers), tol=1e-6).certificate
         assert_allclose(risk, alone.risk, atol=1.1e-6)
+
+
+@pytest.mark.parametrize("name", ["frobenius", "nuclear-metric"])
+def test_the_choice_loses_at_most_a_point_to_the_oracle_on_average(name):
+    lost = []
+    for seed in range(5):
+        crowd = simulate(40, 5, 1, 6, 50, seed=seed, test_pairs_per_user=1000)
+        chosen = CrowdMetricCV(crowd.items, name).fit(crowd.comparisons).score(crowd.test)
+        oracle = CrowdMetric(crowd.items, regions.by_name(name, oracle_radii(crowd)[name]))
+        lost.append(oracle.fit(crowd.comparisons).score(crowd.test) - chosen)
+    assert np.mean(lost) <= 0.01
 
 
 # --- calibration ------------------------------------------------------------------------------

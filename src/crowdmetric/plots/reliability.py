@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdmetric.metrics import reliability
-from crowdmetric.plots.common import ITEM_COLOUR
+from crowdmetric.metrics import Reliability, reliability
+from crowdmetric.plots.common import ITEM_COLOUR, Floats
 from crowdmetric.plots.names import choose_fonts
 
 if TYPE_CHECKING:
@@ -59,28 +59,19 @@ def plot_reliability(
     from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
 
-    table = reliability(
-        model.predict_proba(comparisons, items)[:, 0],
-        comparisons.response,
-        comparisons.weight,
-        bins,
-    )
-    # Wilson's interval does not collapse where all answers of a bin are alike.
-    share, count = table.observed, table.weight
-    spread = _Z * np.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
-    middle, shrink = share + _Z**2 / (2 * count), 1 + _Z**2 / count
-    low, high = (middle - spread) / shrink, (middle + spread) / shrink
+    left = model.predict_proba(comparisons, items)[:, 0]
+    table = reliability(left, comparisons.response, comparisons.weight, bins)
     figure = Figure(figsize=(4.6, 5.2), layout="constrained")
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
     axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle="--", zorder=1)
-    axes.vlines(table.predicted, low, high, color=ITEM_COLOUR, linewidth=1.5)
-    axes.plot(table.predicted, share, "o-", color=ITEM_COLOUR, markersize=5)
+    axes.vlines(table.predicted, *_interval(table), color=ITEM_COLOUR, linewidth=1.5)
+    axes.plot(table.predicted, table.observed, "o-", color=ITEM_COLOUR, markersize=5)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_ylabel("how often the answer was left")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_title(f"Expected calibration error {table.error:.3f}")
-    below.bar(table.predicted, count, width=0.8 / bins, color=ITEM_COLOUR)
+    below.bar(table.predicted, table.weight, width=0.8 / bins, color=ITEM_COLOUR)
     below.set_ylabel("answers")
     below.set_xlabel("predicted probability of left")
     below.xaxis.set_major_formatter(PercentFormatter(1.0))
@@ -88,3 +79,11 @@ def plot_reliability(
         part.spines[["top", "right"]].set_visible(False)
     choose_fonts(figure)
     return figure
+
+
+def _interval(table: Reliability) -> tuple[Floats, Floats]:
+    """Return Wilson's intervals, which do not collapse where all answers of a bin are alike."""
+    share, count = table.observed, table.weight
+    spread = _Z * np.sqrt(share * (1 - share) / count + (_Z / (2 * count)) ** 2)
+    middle, shrink = share + _Z**2 / (2 * count), 1 + _Z**2 / count
+    return (middle - spread) / shrink, (middle + spread) / shrink

@@ -111,13 +111,7 @@ class Splitting:
         self._scores: ScoresCopy | None = None
         self.copies = self._make_copies()
         if self._dense:
-            self._joined: Floats = (
-                previous._joined
-                if previous is not None
-                else crowd.reference
-                if self._frozen
-                else joined_features(crowd.reference)
-            )
+            self._joined: Floats = self._joined_features() if previous is None else previous._joined
             self._shared = self._shared_curvature()
         parts = [copy.look(self._x) for copy in self.copies]
         if previous is not None:
@@ -154,6 +148,11 @@ class Splitting:
             self._answers = AnswersCopy(self.crowd, loss, unit)
             copies.append(self._answers)
         return copies
+
+    def _joined_features(self) -> Floats:
+        """Return what margins are linear in, item by item."""
+        table = self.crowd.reference
+        return table if self._frozen else joined_features(table)
 
     def _shared_curvature(self) -> Floats | float:
         """Return the curvature that the margin bound's copy adds to every user, over rho."""
