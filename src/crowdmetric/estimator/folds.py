@@ -106,12 +106,12 @@ class Walk:
         count = len(self.weights.learn)
         fold = crowd.problem // (crowd.n_problems // count)
         weight = crowd.share * crowd.problem_weights[crowd.problem]
-        share = weight / np.bincount(fold, weight)[fold]
+        share, number = weight / np.bincount(fold, weight)[fold], self.numbers[fold]
         left_out = []
         for region in regions:
             found = stack.solve(region)
             margins = crowd.margins(found.metric, found.points)
-            left_out.append(LeftOut(self.numbers[fold], share, margins))
+            left_out.append(LeftOut(number, share, margins))
             if tell is not None:
                 tell(count)
         return left_out, found
