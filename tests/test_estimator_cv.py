@@ -136,7 +136,7 @@ def test_the_record_is_what_fits_by_hand_give(crowd):
         def by_fold(sharpness, of_folds=of_folds):
             return [np.log1p(np.exp(-sharpness * margins)).mean() for margins in of_folds]
 
-        best = minimize_scalar(lambda t: np.mean(by_fold(t)), bounds=(0.01, 100), method="bounded")
+        best = minimize_scalar(lambda t: np.mean(by_fold(t)), bounds=(0.01, 1.0), method="bounded")
         loss = by_fold(best.x)
         expected.append((best.fun, np.std(loss), np.mean(scores), best.x))
     names = ("mean_loss", "std_loss", "mean_accuracy", "sharpness")

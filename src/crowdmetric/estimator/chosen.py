@@ -33,6 +33,7 @@ from crowdmetric.splits import PairFolds
 __all__ = ["CrowdMetricCV"]
 
 _COARSE = 1e-4  # a gap that moves held-out losses far less than the folds do
+_MOST_SHARPNESS = 3.0
 _MOST_FOLDS, _MOST_WORK = 20, 15_000  # for the sharpness; answers times folds
 
 
@@ -245,7 +246,7 @@ class CrowdMetricCV(CrowdMetric):
             np.repeat(part[None], len(splits), axis=0) for part in (self.metric_, self.points_)
         )
         left_out, _ = walk.along([problem.region], Resamples(metric, points, np.zeros(len(splits))))
-        return left_out[0].sharpness(problem.loss)
+        return left_out[0].sharpness(problem.loss, _MOST_SHARPNESS)
 
     def _candidates(self, items: Items, comparisons: Comparisons) -> list[Candidate]:
         """Return what to choose among."""

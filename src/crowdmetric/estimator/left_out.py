@@ -20,7 +20,7 @@ __all__ = ["LeftOut"]
 
 Floats = npt.NDArray[np.float64]
 
-_LEAST, _MOST = 1e-3, 1e3  # sharpness: beyond, probabilities are all alike, or all 0 and 1
+_LEAST = 1e-3  # sharpness: below, probabilities are all alike
 _STEPS, _NEAR = 30, 1e-2  # Newton: the step after one of 1% is exact enough
 
 
@@ -62,13 +62,15 @@ class LeftOut:
             )
         )
 
-    def sharpness(self, loss: Loss) -> float:
+    def sharpness(self, loss: Loss, most: float = 1.0) -> float:
         """Return by what to multiply margins, for the least loss on these answers.
 
         Parameters
         ----------
         loss : Loss
             Minus a log-likelihood; for any other, margins stay as they are.
+        most : float
+            Its bound. 1 to compare radii: fits that are not sure enough want a larger one.
 
         Returns
         -------
@@ -82,7 +84,7 @@ class LeftOut:
             slope = float(self.share @ (loss.slope(t * z) * z))
             bend = float(self.share @ (loss.curvature(t * z) * z**2))
             step = -slope / bend if bend > 0 else -np.sign(slope) * np.inf
-            new = float(np.clip(t + step, max(t / 9, _LEAST), min(9 * t, _MOST)))
+            new = float(np.clip(t + step, max(t / 9, _LEAST), min(9 * t, most)))
             if abs(new - t) <= _NEAR * t:
                 return new
             t = new
