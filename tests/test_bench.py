@@ -222,3 +222,17 @@ def test_worker_hands_on_exceptions() -> None:
 def test_table_aligns() -> None:
     text = table(["a", "bb", "c"], [["long", "1", "x"], ["s", "1000", "yy"]])
     assert text.splitlines() == ["  a       bb  c", "  long     1  x", "  s     1000  yy"]
+
+
+def test_trust_counts_choosing_in_fits() -> None:
+    stream = io.StringIO()
+    rows = bench.run(["trust"], seeds=1, stream=stream, quick=True)
+    choosing = [row for row in rows if row["work"] == "choosing"]
+    assert {row["region"] for row in choosing} == {
+        "nuclear-full", "nuclear-split", "nuclear-metric", "frobenius",
+    }  # fmt: skip
+    for row in choosing:
+        assert row["fits"] == pytest.approx(row["seconds"] / row["fit_seconds"])
+        assert row["met"] is (row["fits"] <= 15)
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+    assert "their times say nothing" in stream.getvalue()

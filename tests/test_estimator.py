@@ -273,7 +273,8 @@ def test_progress_is_a_line_on_standard_error(crowd, monkeypatch, kind):
     if kind == "plain":
         fit = CrowdMetric(crowd.items, REGION, tol=1e-12, **settings)
     else:
-        fit = CrowdMetricCV(crowd.items, "frobenius", radii=[(1.0, 2.0)], cv=2, **settings)
+        radii = [(1.0, 2.0), (2.0, 4.0)]
+        fit = CrowdMetricCV(crowd.items, "frobenius", radii=radii, cv=2, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
         fit.fit(crowd.comparisons)
@@ -281,5 +282,5 @@ def test_progress_is_a_line_on_standard_error(crowd, monkeypatch, kind):
         assert stream.getvalue().startswith("iteration ")
         assert seen
     else:
-        start = "cross-validation: trial 1, radii 1 and 2, fold 2 of 2\n"
+        start = "cross-validation: 4 of 4 fits, about 0 s left\n"
         assert stream.getvalue().startswith(start)

@@ -134,7 +134,7 @@ class Crowd:
         )
 
     def resampled(self, weights: Floats) -> Crowd:
-        """Return resamples of the answers side by side: a problem for each, of the same users.
+        """Return resamples of the answers side by side: as many problems for each as there were.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Crowd:
         Returns
         -------
         Crowd
-            Of B problems.
+            Of B times as many problems.
 
         Examples
         --------
@@ -157,17 +157,20 @@ class Crowd:
         (2, array([0, 0, 1], dtype=int32), array([0.5, 0.5, 1. ]))
         """
         sorted_weights = weights[:, self.order]
-        problem, row = np.nonzero(sorted_weights)
-        total = weights.sum(axis=1)
+        resample, row = np.nonzero(sorted_weights)
+        counts = sorted_weights[resample, row]
+        problem = resample * self.n_problems + self.problem[row]
+        n_problems = len(weights) * self.n_problems
+        total = np.bincount(problem, counts, minlength=n_problems).astype(np.float64)
         return replace(
             self,
-            user=(problem * self.n_users + self.user[row]).astype(np.int32),
+            user=(resample * self.n_users + self.user[row]).astype(np.int32),
             up=self.up[row],
             down=self.down[row],
-            share=sorted_weights[problem, row] / total[problem],
+            share=counts / total[problem],
             n_users=len(weights) * self.n_users,
-            n_problems=len(weights),
-            order=problem * weights.shape[1] + self.order[row],
+            n_problems=n_problems,
+            order=resample * weights.shape[1] + self.order[row],
             problem_weights=total,
         )
 
@@ -299,6 +302,16 @@ class Crowd:
         weighted = of_item[..., None] * self.features
         return np.asarray(self.features.T @ weighted, dtype=np.float64)
 
+    @cached_property
+    def lengths(self) -> tuple[Floats, Floats]:
+        """The squared norms of what each margin is made of: of x x' - y y', and of x - y."""
+        table = self.reference
+        square = np.einsum("nd,nd->n", table, table)
+        left, right = square[self.up], square[self.down]
+        # norm(a - b)^2 from norms and inner products: of x x', the inner product is (x' y)^2.
+        inner = np.einsum("td,td->t", table[self.up], table[self.down])
+        return left**2 + right**2 - 2 * inner**2, left + right - 2 * inner
+
     @property
     def problem_shares(self) -> Floats:
         """The weight of each problem's answers, summing to 1."""
@@ -314,8 +327,21 @@ class Crowd:
         """Return each problem's weighted mean of one value per answer."""
         if self.n_problems == 1:
             return np.array([self.share @ values])
-        shares: Floats = self.share * values
-        return np.bincount(self.problem, shares, minlength=self.n_problems).astype(np.float64)
+        return self.sums(self.share * values)
+
+    def sums(self, values: Floats) -> Floats:
+        """Return each problem's sum of one value per answer."""
+        starts, some = self._problem_starts
+        result = np.zeros(self.n_problems)
+        result[some] = np.add.reduceat(values, starts)
+        return result
+
+    @cached_property
+    def _problem_starts(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+        """Where the answers of each problem that has some begin, and which those are."""
+        cuts = self.starts[:: self.users_per_problem]
+        some = cuts[1:] > cuts[:-1]
+        return cuts[:-1][some], some
 
     def _share_out(self, work: Callable[[int, int, int], None]) -> None:
         """Run the work on every range, in threads if there are several."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from crowdmetric.errors import DataError
+from crowdmetric.errors import DataError, SettingError
 
 __all__ = [
+    "Reliability",
     "accuracy",
     "accuracy_by_user",
     "log_loss",
     "relative_ideal_point_error",
     "relative_metric_error",
     "relative_pseudo_point_error",
+    "reliability",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -117,6 +121,89 @@ def log_loss(
     edge = np.finfo(np.float64).eps
     left = np.clip(left, edge, 1 - edge)
     return _mean(-0.5 * ((1 - answers) * np.log(left) + (1 + answers) * np.log1p(-left)), weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """How often "left" was the answer, beside how probable it was said to be.
+
+    Parameters
+    ----------
+    predicted : ndarray of shape (number of bins,)
+        The mean predicted probability of left in each bin that has answers.
+    observed : ndarray of shape (number of bins,)
+        The share of left among the bin's answers; a tie is half.
+    weight : ndarray of shape (number of bins,)
+        The total weight of the bin's answers: their number, if all count alike.
+
+    Examples
+    --------
+    >>> table = Reliability(np.array([0.2, 0.9]), np.array([0.3, 0.9]), np.array([50.0, 150.0]))
+    >>> print(f"{table.error:.3f}")
+    0.025
+    """
+
+    predicted: Floats
+    observed: Floats
+    weight: Floats
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error: how far apart the two are, averaged over all answers.
+
+        Chance alone makes it positive: with m answers in B bins, about 0.4 sqrt(B / m) at most.
+
+        Examples
+        --------
+        >>> Reliability(np.array([0.5]), np.array([0.5]), np.array([10.0])).error
+        0.0
+        """
+        return _mean(np.abs(self.predicted - self.observed), self.weight)
+
+
+def reliability(
+    probability_left: npt.ArrayLike,
+    response: npt.ArrayLike,
+    weight: npt.ArrayLike | None = None,
+    bins: int = 10,
+) -> Reliability:
+    """Compare predicted probabilities with what was answered, in bins of equal width.
+
+    Parameters
+    ----------
+    probability_left : array-like of shape (m,)
+        Predicted probability that left is preferred.
+    response : array-like of shape (m,)
+        -1: left preferred; 1: right preferred; 0: a tie.
+    weight : array-like of shape (m,), optional
+        How much each answer counts.
+    bins : int
+        Into how many the probabilities from 0 to 1 are sorted; empty ones are left out.
+
+    Returns
+    -------
+    Reliability
+        The bins, in ascending order, and the expected calibration error.
+
+    Examples
+    --------
+    >>> table = reliability([0.1, 0.1, 0.8, 0.8], [1, 1, -1, 1], bins=2)
+    >>> table.predicted, table.observed
+    (array([0.1, 0.8]), array([0. , 0.5]))
+    """
+    if bins < 1:
+        raise SettingError(f"bins must be at least 1, not {bins}")
+    left, answers = _pair(probability_left, response, "probabilities", "responses")
+    counts = _weights(weight, len(left))
+    place = np.clip(np.floor(left * bins).astype(np.intp), 0, bins - 1)
+    total, said, meant = (
+        np.bincount(place, values, minlength=bins).astype(np.float64)
+        for values in (counts, counts * (1 - answers) / 2, counts * left)
+    )
+    used = total > 0
+    if not used.any():
+        raise DataError("there are no answers of positive weight to average over")
+    return Reliability(meant[used] / total[used], said[used] / total[used], total[used])
 
 
 def relative_metric_error(estimate: npt.ArrayLike, truth: npt.ArrayLike) -> float:

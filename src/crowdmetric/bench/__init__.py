@@ -3,7 +3,7 @@
 Examples
 --------
 >>> sorted(BENCHES)
-['bootstrap', 'coverage', 'identify', 'paper', 'report', 'reproduce', 'scale']
+['bootstrap', 'coverage', 'identify', 'paper', 'report', 'reproduce', 'scale', 'trust']
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from crowdmetric.bench.report import bench_report
 from crowdmetric.bench.reproduce import bench_reproduce
 from crowdmetric.bench.scale import bench_scale
 from crowdmetric.bench.timing import Settings
+from crowdmetric.bench.trust import bench_trust
 from crowdmetric.errors import SettingError, did_you_mean
 
 __all__ = ["BENCHES", "run"]
@@ -32,6 +33,7 @@ BENCHES: dict[str, Callable[[Settings, TextIO], list[dict[str, Any]]]] = {
     "report": bench_report,
     "bootstrap": bench_bootstrap,
     "coverage": bench_coverage,
+    "trust": bench_trust,
 }
 
 

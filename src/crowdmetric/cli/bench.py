@@ -21,6 +21,9 @@ benchmarks:
   identify   the rank of a crowd's linear system, and of a selection matrix with a million rows,
              beside dense and sparse algebra (two minutes)
   report     the report of 1,000 users and 100,000 answers: its time and its size
+  bootstrap  what 200 refits for intervals cost, in single fits
+  coverage   how often intervals hold the truth, over simulated crowds
+  trust      what choosing a radius costs, in single fits
 
 paper and reproduce need the libraries of the extra "bench"."""
 
@@ -38,7 +41,7 @@ def add(parser: Parser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="paper, reproduce, scale, identify or report (default: paper)",
+        help="one or more of these (default: paper)",
     )
     command.add_argument(
         "--seeds", type=count, default=5, metavar="N", help="crowds per problem (default 5)"

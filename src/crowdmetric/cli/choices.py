@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["FEATURES", "KERNELS", "LOSSES", "REGIONS", "SCHEMES", "TIES"]
+__all__ = [
+    "CHOSEN", "FEATURES", "KERNELS", "LOSSES", "REGIONS", "SCHEMES", "SCORINGS", "TIES",
+]  # fmt: skip
 
 REGIONS = ("nuclear-full", "frobenius", "nuclear-metric", "nuclear-split", "psd", "fixed")
 LOSSES = ("logistic", "probit", "hinge", "squared-hinge", "smoothed-hinge")
@@ -10,3 +12,5 @@ FEATURES = ("raw", "center", "standardize", "unit-ball", "kernel")
 KERNELS = ("matern", "rbf", "polynomial")
 TIES = ("half", "drop")
 SCHEMES = ("minimal", "random", "optimal")
+CHOSEN = ("region", "features", "loss-scale")
+SCORINGS = ("log-loss", "accuracy")

@@ -28,6 +28,11 @@ def add(parser: Parser) -> None:
         metavar="FILE",
         help="what the model was fitted to: baselines are fitted to it, and shown beside the model",
     )
+    command.add_argument(
+        "--picture",
+        metavar="FILE",
+        help="draw how far the probabilities can be trusted (.png, .svg or .pdf)",
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -49,24 +54,26 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.training is not None:
         training = read_comparisons(arguments.training, model.items, model.users)
         facts["baselines"] = _beside(model, training, comparisons)
+    if arguments.picture is not None:
+        from crowdmetric import plots
+
+        plots.save(plots.plot_reliability(model, comparisons, items), arguments.picture)
     if arguments.json:
         print_json(facts)
         return
-    loss = facts["log_loss"]
-    print_table(
-        [
-            ("answers", str(facts["comparisons"])),
-            ("accuracy", f"{facts['accuracy']:.1%} of the answers are predicted"),
-            ("worst user", f"{facts['worst_user_accuracy']:.1%} ({facts['worst_user']})"),
-            (
-                "log-loss",
-                f"none: the loss {model.loss.name!r} gives no probabilities"
-                if loss is None
-                else f"{loss:.4f} (0.6931 is guessing)",
-            ),
-            *map(_said, facts.get("baselines", ())),
-        ]
-    )
+    loss, off = facts["log_loss"], facts["calibration_error"]
+    lines = [
+        ("answers", str(facts["comparisons"])),
+        ("accuracy", f"{facts['accuracy']:.1%} of the answers are predicted"),
+        ("worst user", f"{facts['worst_user_accuracy']:.1%} ({facts['worst_user']})"),
+    ]
+    if loss is None:
+        none = f"none: the loss {model.loss.name!r} gives no probabilities"
+        lines.append(("log-loss", none))
+    else:
+        lines.append(("log-loss", f"{loss:.4f} (0.6931 is guessing)"))
+        lines.append(("calibration", f"probabilities are off by {off:.1%} on average"))
+    print_table([*lines, *map(_said, facts.get("baselines", ()))])
 
 
 def _facts(model: Model, comparisons: Comparisons, items: Items | None) -> dict[str, Any]:
@@ -74,18 +81,21 @@ def _facts(model: Model, comparisons: Comparisons, items: Items | None) -> dict[
     import numpy as np
 
     from crowdmetric.losses import Link
-    from crowdmetric.metrics import accuracy, accuracy_by_user, log_loss
+    from crowdmetric.metrics import accuracy, accuracy_by_user, log_loss, reliability
 
     margins = model.margins(comparisons, items)
     response, weight = comparisons.response, comparisons.weight
-    loss = None
+    loss = off = None
     if isinstance(model.loss, Link):
-        loss = log_loss(model.probabilities(margins)[:, 0], response, weight)
+        left = model.probabilities(margins)[:, 0]
+        loss = log_loss(left, response, weight)
+        off = reliability(left, response, weight).error
     of_users = accuracy_by_user(margins, response, comparisons.user, weight)
     worst = int(np.nanargmin(of_users))
     return {
         "accuracy": accuracy(margins, response, weight),
         "log_loss": loss,
+        "calibration_error": off,
         "worst_user_accuracy": float(of_users[worst]),
         "comparisons": len(comparisons),
         "worst_user": comparisons.users[worst],

@@ -32,6 +32,7 @@ _EXAMPLES = """\
 examples:
   crowdmetric fit answers.csv --items items.csv
   crowdmetric fit answers.csv --items items.csv --region frobenius --radius 3 10 --json
+  crowdmetric fit answers.csv --items items.csv --choose region features --jobs 2
 
 A file of comparisons has the columns user, left, right, response (left, right or tie), or else
 user, winner, loser; weight and time are optional. A file of items has a column item and numeric
@@ -53,6 +54,7 @@ def add(parser: Parser) -> None:
         "--out", default="crowd.model", metavar="MODEL", help="model file (default crowd.model)"
     )
     _add_problem(command)
+    _add_choice(command)
     _add_solver(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -98,6 +100,46 @@ def _add_problem(command: Parser) -> None:
     )
 
 
+def _add_choice(command: Parser) -> None:
+    """Add the options that say what cross-validation chooses, and how."""
+    command.add_argument(
+        "--choose",
+        nargs="+",
+        type=one_of(choices.CHOSEN),
+        choices=choices.CHOSEN,
+        default=[],
+        metavar="WHAT",
+        help="choose by cross-validation, besides the radius: region (of those with radii), "
+        "features, loss-scale (which matters where the region fixes the size of margins)",
+    )
+    command.add_argument(
+        "--scoring",
+        type=one_of(choices.SCORINGS),
+        choices=choices.SCORINGS,
+        default=choices.SCORINGS[0],
+        help="what the choice goes by, on answers left out (default log-loss)",
+    )
+    command.add_argument(
+        "--one-standard-error",
+        action="store_true",
+        help="choose the smallest region that is worse than the best by no more than chance",
+    )
+    command.add_argument(
+        "--jobs",
+        type=count,
+        default=1,
+        metavar="N",
+        help="processes that share the work of choosing (default 1)",
+    )
+    command.add_argument(
+        "--seed",
+        type=whole,
+        default=0,
+        metavar="S",
+        help="of the folds of the cross-validation (default 0)",
+    )
+
+
 def _add_solver(command: Parser) -> None:
     """Add the options that say how hard to work."""
     command.add_argument(
@@ -112,13 +154,6 @@ def _add_solver(command: Parser) -> None:
     )
     command.add_argument(
         "--threads", type=count, default=1, metavar="N", help="threads of the loops (default 1)"
-    )
-    command.add_argument(
-        "--seed",
-        type=whole,
-        default=0,
-        metavar="S",
-        help="of the folds of the cross-validation (default 0)",
     )
     command.add_argument(
         "--progress",
@@ -172,6 +207,7 @@ def _check_settings(arguments: argparse.Namespace) -> None:
     region, radii = arguments.region, arguments.radius
     if arguments.metric is not None and region != "fixed":
         raise SettingError(f"--metric: only the region 'fixed' takes a metric, not {region!r}")
+    _check_choice(arguments)
     if radii is None:
         return
     try:
@@ -185,6 +221,27 @@ def _check_settings(arguments: argparse.Namespace) -> None:
             )
     except SettingError as error:
         raise SettingError(f"--radius: {error}") from error
+
+
+def _check_choice(arguments: argparse.Namespace) -> None:
+    """Refuse to choose what is given."""
+    from crowdmetric.errors import SettingError
+
+    given = {
+        "region": ("--region", arguments.region != choices.REGIONS[0]),
+        "features": ("--features", arguments.features != choices.FEATURES[0]),
+        "loss-scale": ("--loss-scale", arguments.loss_scale is not None),
+    }
+    for what in arguments.choose:
+        option, is_given = given[what]
+        if is_given:
+            raise SettingError(f"--choose {what}: {option} says already; leave one of them out")
+    if arguments.choose and arguments.radius is not None:
+        raise SettingError("--choose: radii are chosen too; leave --radius out")
+    if arguments.choose and arguments.region == "psd":
+        raise SettingError(
+            "--choose: the region 'psd' has no radius, so nothing is chosen; use another region"
+        )
 
 
 def _estimator(arguments: argparse.Namespace, items: Items, mapped: FeatureMap) -> CrowdMetric:
@@ -213,8 +270,19 @@ def _estimator(arguments: argparse.Namespace, items: Items, mapped: FeatureMap) 
         return CrowdMetric(region=region, **settings)
     if progress:
         complain("no --radius: choosing it by cross-validation")
+    if "region" in arguments.choose:
+        name = [region for region in choices.REGIONS if region not in ("psd", "fixed")]
+    if "features" in arguments.choose:
+        settings["features"] = list(choices.FEATURES)
     return CrowdMetricCV(
-        region=family or name, margin_bound=bound, random_state=arguments.seed, **settings
+        region=family or name,
+        loss_scales="auto" if "loss-scale" in arguments.choose else None,
+        scoring=arguments.scoring,
+        one_standard_error=arguments.one_standard_error,
+        margin_bound=bound,
+        random_state=arguments.seed,
+        n_jobs=arguments.jobs,
+        **settings,
     )
 
 

@@ -41,6 +41,8 @@ def facts_of(model: Model, comparisons: Comparisons) -> dict[str, Any]:
         "region": model.region.name,
         "radius": list(model.region.radii),
         "loss": model.loss.name,
+        "loss_scale": getattr(model.loss, "scale", None),
+        "features": model.features.name,
         "status": certificate.status,
         "accuracy": accuracy(model.margins(comparisons), comparisons.response, comparisons.weight),
         "rank": model.rank,
@@ -68,7 +70,7 @@ def summary(model: Model, facts: dict[str, Any]) -> list[tuple[str, str]]:
     names = [field.replace("_", " ") for field in RADII[facts["region"]]]
     radii = [f"{name} {radius:.6g}" for name, radius in zip(names, facts["radius"], strict=True)]
     how = " (chosen by cross-validation)" if facts["chosen"] else ""
-    scale = getattr(model.loss, "scale", None)
+    scale = facts["loss_scale"]
     distance = model.certificate.distance
     scope = "" if distance is None else f", up to a distance of {distance:.3g} from zero,"
     whose = "each user their own, " if model.metric.ndim == 3 else ""
@@ -79,6 +81,7 @@ def summary(model: Model, facts: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("region", f"{', '.join([facts['region'], *radii])}{how}"),
         ("loss", facts["loss"] + ("" if scale is None else f", scale {scale:g}")),
+        ("features", facts["features"]),
         ("risk", f"{facts['risk']:.6g}"),
         (
             "gap",

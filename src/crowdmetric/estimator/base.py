@@ -161,7 +161,8 @@ class CrowdMetric(Answering, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         (2, 3)
         """
         region = as_region(self.region)
-        data = self._read(T, y, sample_weight)
+        items, comparisons = self._read(T, y, sample_weight)
+        data = Data(items, comparisons, feature_map(self.features).fit(items.features, items.names))
         self._solve(data, self._problem(data, region))
         return self
 
@@ -170,11 +171,10 @@ class CrowdMetric(Answering, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         T: Comparisons | npt.ArrayLike,
         y: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None,
-    ) -> Data:
-        """Check what is fitted to, and fit the feature map."""
+    ) -> tuple[Items, Comparisons]:
+        """Check what is fitted to."""
         items = as_items(self.items)
-        comparisons = as_comparisons(T, y, sample_weight, items, self.users)
-        return Data(items, comparisons, feature_map(self.features).fit(items.features, items.names))
+        return items, as_comparisons(T, y, sample_weight, items, self.users)
 
     def _problem(self, data: Data, region: Region) -> Problem:
         """Return what to solve."""

@@ -1,156 +1,234 @@
-"""The losses of radii on answers left out, fold by fold."""
+"""Radii tried on answers left out: every fold walks a path of regions, in processes if wanted."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
-from crowdmetric.certificate import NotConvergedWarning
-from crowdmetric.comparisons import Answers, Comparisons, Ties
+from crowdmetric.comparisons import Comparisons, Ties
 from crowdmetric.errors import DataError
-from crowdmetric.estimator.radii import Family, Radii
+from crowdmetric.estimator.candidates import Candidate
+from crowdmetric.estimator.left_out import LeftOut
+from crowdmetric.estimator.radii import Radii
+from crowdmetric.estimator.record import Record, Trial
 from crowdmetric.problem import Problem
 from crowdmetric.regions import Region
-from crowdmetric.solver import Path, Progress, ProgressLine
+from crowdmetric.solver import Progress, ProgressLine, Resamples, Stack
 
-__all__ = ["Folds", "Split", "Trial", "answers_of_folds"]
+__all__ = [
+    "Counted",
+    "FoldWeights",
+    "Folds",
+    "Split",
+    "Walk",
+    "weights_of_folds",
+]
 
 Floats = npt.NDArray[np.float64]
-Split = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Rows = npt.NDArray[np.intp]
+Split = tuple[Rows, Rows]
+
+_SMALL = 50_000  # answers up to which folds side by side take less time than one after the other
 
 
 @dataclass(frozen=True)
-class Trial(Progress):
-    """What a progress line says about one fold of one trial of some radii.
+class Counted(Progress):
+    """What a progress line says about cross-validation.
 
     Examples
     --------
-    >>> print(Trial(3, 0.52, 0.0, 0.0, 0.0, radii=(1.5, 2.0), fold=2, n_folds=5))
-    cross-validation: trial 3, radii 1.5 and 2, fold 2 of 5, least loss left out 0.52
+    >>> print(Counted(3, 0.0, 0.0, 0.0, seconds=2.0, total=12))
+    cross-validation: 3 of 12 fits, about 6 s left
     """
 
-    radii: Radii
-    fold: int
-    n_folds: int
+    total: int = 0
 
     def __str__(self) -> str:
         """Return one line."""
-        radii = " and ".join(f"{radius:.4g}" for radius in self.radii)
-        so_far = f", least loss left out {self.risk:.4g}" if np.isfinite(self.risk) else ""
-        return (
-            f"cross-validation: trial {self.iteration}, radii {radii}, "
-            f"fold {self.fold} of {self.n_folds}{so_far}"
-        )
+        left = self.seconds / self.iteration * (self.total - self.iteration)
+        return f"cross-validation: {self.iteration} of {self.total} fits, about {left:.0f} s left"
 
 
-class Folds:
-    """The losses left out of the radii tried so far.
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Some folds of one candidate, walking side by side: what travels to a process.
 
     Parameters
     ----------
     problem : Problem
-        What to minimise; its own answers and region are not used.
-    answers : list of pairs of Answers
-        For each fold what to learn from and what is left out.
-    family : Family
-        From radii to region.
+        With all answers.
+    weights : FoldWeights
+        What each fold learns from, and what it leaves out.
+    numbers : ndarray of int
+        Which folds these are.
+    settings : dict
+        Of `Stack`.
+    """
+
+    problem: Problem
+    weights: FoldWeights
+    numbers: Rows
+    settings: dict[str, Any]
+
+    def along(
+        self,
+        regions: Sequence[Region],
+        start: Resamples | None = None,
+        tell: Callable[[int], None] | None = None,
+    ) -> tuple[list[LeftOut], Resamples]:
+        """Fit one region after the other, each from where the last one ended.
+
+        Parameters
+        ----------
+        regions : sequence of Region
+            Of one kind.
+        start : Resamples, optional
+            Where an earlier walk has ended.
+        tell : callable, optional
+            Called after each fit with the number of folds.
+
+        Returns
+        -------
+        list of LeftOut
+            The answers left out, for each region.
+        Resamples
+            Where this walk has ended.
+        """
+        stack = Stack(self.problem, self.weights.learn, start=start, **self.settings)
+        crowd = self.problem.crowd().resampled(self.weights.left_out)
+        count = len(self.weights.learn)
+        fold = crowd.problem // (crowd.n_problems // count)
+        weight = crowd.share * crowd.problem_weights[crowd.problem]
+        share, number = weight / np.bincount(fold, weight)[fold], self.numbers[fold]
+        left_out = []
+        for region in regions:
+            found = stack.solve(region)
+            margins = crowd.margins(found.metric, found.points)
+            left_out.append(LeftOut(number, share, margins))
+            if tell is not None:
+                tell(count)
+        return left_out, found
+
+
+class Folds:
+    """Folds in which radii of candidates are tried, and recorded.
+
+    Parameters
+    ----------
+    weights : FoldWeights
+        What each fold learns from, and what it leaves out.
+    record : Record
+        To which every trial is added.
     line : ProgressLine, optional
         Told about every fit.
-    tol : float
-        The gap at which a fit stops. Losses that differ by less count as equal.
+    planned : int
+        How many radii are going to be tried, for an estimate of the time left.
+    n_jobs : int, optional
+        How many processes walk; as everywhere in scikit-learn.
     **settings
-        More settings of `Path`.
+        Of `Stack`; its callback is not asked in other processes.
     """
 
     def __init__(
         self,
-        problem: Problem,
-        answers: list[tuple[Answers, Answers]],
-        family: Family,
+        weights: FoldWeights,
+        record: Record,
         line: ProgressLine | None,
-        tol: float,
+        planned: int,
+        n_jobs: int | None,
         **settings: Any,
     ) -> None:
-        """Prepare a path for each fold."""
-        self._paths = [
-            Path(replace(problem, answers=train), tol=tol, **settings) for train, _ in answers
+        """Try nothing yet."""
+        self._weights, self.record, self._line = weights, record, line
+        self._jobs = effective_n_jobs(n_jobs)
+        self._settings = settings if self._jobs == 1 else settings | {"callback": None}
+        self._done, self._planned = 0, planned * len(weights.learn)
+        self._begun = time.perf_counter()
+        self._ends: dict[tuple[Candidate, int], Resamples] = {}
+
+    def try_all(self, wanted: Sequence[tuple[Candidate, Sequence[Radii]]]) -> None:
+        """Fit all folds with radii of some candidates, but for those tried before.
+
+        Parameters
+        ----------
+        wanted : sequence of (Candidate, radii)
+            Best so that neighbours are close to each other.
+        """
+        new = [
+            (one, fresh)
+            for one, radii in wanted
+            if (fresh := [r for r in dict.fromkeys(radii) if not self.record.has(one, r)])
         ]
-        self._left_out = [replace(problem, answers=test).crowd() for _, test in answers]
-        self._loss, self._family, self._line, self._tol = problem.loss, family, line, tol
-        self._found: dict[Radii, tuple[Floats, Floats]] = {}
+        groups = [self._groups(one) for one, _ in new]
+        tasks = [
+            (one, radii, rows)
+            for (one, radii), parts in zip(new, groups, strict=True)
+            for rows in parts
+        ]
+        walked = self._walked(tasks)
+        for (one, radii), parts in zip(new, groups, strict=True):
+            found = zip(*[next(walked) for _ in parts], strict=True)
+            for tried, left_out in zip(radii, found, strict=True):
+                self.record.add(Trial.of(one, tried, LeftOut.joined(left_out)))
 
-    def try_radii(self, radii: Radii) -> None:
-        """Fit all folds with some radii, unless that was done before."""
-        if radii in self._found:
-            return
-        region, found = self._family(*radii), []
-        for fold in range(len(self._paths)):
-            self._tell(radii, fold)
-            found.append(self._left_out_by(fold, region))
-        losses, accuracies = zip(*found, strict=True)
-        self._found[radii] = (np.array(losses), np.array(accuracies))
+    def _groups(self, candidate: Candidate) -> list[Rows]:
+        """Return which folds walk side by side: all of a small problem, each of a large one."""
+        problem, folds = candidate.problem, np.arange(len(self._weights.learn))
+        small = len(problem.answers) <= _SMALL and not problem.single
+        return [folds] if small else np.split(folds, len(folds))
 
-    @property
-    def tried(self) -> list[Radii]:
-        """The radii, in the order in which they were tried."""
-        return list(self._found)
+    def _walked(self, tasks: list[tuple[Candidate, list[Radii], Rows]]) -> Iterator[list[LeftOut]]:
+        """Yield what each task has found, in order."""
+        inside = self._jobs == 1
+        calls = []
+        for candidate, radii, rows in tasks:
+            walk = Walk(candidate.problem, self._weights.of(rows), rows, self._settings)
+            regions = [candidate.family(*one) for one in radii]
+            start = self._ends.get((candidate, rows[0]))
+            calls.append(delayed(walk.along)(regions, start, self._tell if inside else None))
+        found = Parallel(n_jobs=self._jobs, return_as="generator")(calls)
+        for (candidate, radii, rows), (left_out, end) in zip(tasks, found, strict=True):
+            self._ends[candidate, rows[0]] = end
+            if not inside:
+                self._tell(len(radii) * len(rows))
+            yield left_out
 
-    @property
-    def best(self) -> Radii:
-        """The first radii whose mean loss is the least, as far as the fits can tell."""
-        least = min(map(self._mean_loss, self._found)) + self._tol
-        return next(radii for radii in self._found if self._mean_loss(radii) <= least)
-
-    def results(self) -> dict[str, Any]:
-        """Return a table of what was tried."""
-        losses = np.array([found[0] for found in self._found.values()])
-        accuracies = np.array([found[1] for found in self._found.values()])
-        return {
-            "radii": self.tried,
-            "mean_loss": losses.mean(axis=1),
-            "std_loss": losses.std(axis=1),
-            "mean_accuracy": accuracies.mean(axis=1),
-        }
-
-    def _mean_loss(self, radii: Radii) -> float:
-        """Return the mean over the folds."""
-        return float(self._found[radii][0].mean())
-
-    def _left_out_by(self, fold: int, region: Region) -> tuple[float, float]:
-        """Fit one fold, and return loss and accuracy on the answers left out."""
-        with warnings.catch_warnings():
-            # A fold that stops short still ranks the radii; the final fit is what must converge.
-            warnings.simplefilter("ignore", NotConvergedWarning)
-            solution = self._paths[fold].solve(region)
-        crowd = self._left_out[fold]
-        d = crowd.dimension
-        shape = (crowd.n_problems, crowd.users_per_problem, d)
-        margins = crowd.margins(solution.metric.reshape(-1, d, d), solution.points.reshape(shape))
-        right = (margins > 0) + 0.5 * (margins == 0)
-        loss, accuracy = (
-            float(crowd.problem_shares @ crowd.mean(values))
-            for values in (self._loss.value(margins), right)
-        )
-        return loss, accuracy
-
-    def _tell(self, radii: Radii, fold: int) -> None:
+    def _tell(self, count: int) -> None:
         """Keep the line of progress."""
+        self._done += count
         if self._line is not None:
-            least = self._mean_loss(self.best) if self._found else np.inf
-            count = len(self._found) + 1
-            trial = Trial(count, least, 0.0, 0.0, 0.0, radii, fold + 1, len(self._paths))
-            self._line(trial)
+            spent = time.perf_counter() - self._begun
+            total = max(self._planned, self._done)
+            self._line(Counted(self._done, 0.0, 0.0, 0.0, spent, total))
 
 
-def answers_of_folds(
-    comparisons: Comparisons, splits: Iterable[Split], ties: Ties
-) -> list[tuple[Answers, Answers]]:
-    """Return the answers to learn from and those left out, fold by fold.
+@dataclass(frozen=True, eq=False)
+class FoldWeights:
+    """How much each answer counts in each fold, as solvers see answers.
+
+    Parameters
+    ----------
+    learn, left_out : ndarray of shape (number of folds, number of answers)
+        To learn from, and to predict.
+    """
+
+    learn: Floats
+    left_out: Floats
+
+    def of(self, rows: Rows) -> FoldWeights:
+        """Return those of some folds."""
+        return FoldWeights(self.learn[rows], self.left_out[rows])
+
+
+def weights_of_folds(comparisons: Comparisons, splits: Iterable[Split], ties: Ties) -> FoldWeights:
+    """Return how much each answer counts, fold by fold.
 
     Parameters
     ----------
@@ -163,20 +241,25 @@ def answers_of_folds(
 
     Returns
     -------
-    list of pairs of Answers
-        One pair for each fold.
+    FoldWeights
+        A row for each fold.
 
     Examples
     --------
-    >>> data = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 1])
-    >>> answers_of_folds(data, [(np.array([0]), np.array([1]))], "half")
-    [(Answers(1 answers, 1 users, 3 items), Answers(1 answers, 1 users, 3 items))]
+    >>> data = Comparisons.from_arrays([[0, 0, 1], [0, 1, 2]], [-1, 0])
+    >>> folds = weights_of_folds(data, [(np.array([0]), np.array([1]))], "half")
+    >>> folds.learn, folds.left_out
+    (array([[1., 0., 0.]]), array([[0. , 0.5, 0.5]]))
     """
-    found = []
-    for number, (train, test) in enumerate(splits, start=1):
-        try:
-            pair = (comparisons.subset(rows).answers(ties) for rows in (train, test))
-            found.append((next(pair), next(pair)))
-        except DataError as error:
-            raise DataError(f"fold {number} of the cross-validation: {error}") from error
-    return found
+    count = 1.0 if comparisons.weight is None else comparisons.weight
+    parts: tuple[list[Floats], list[Floats]] = [], []
+    for number, split in enumerate(splits, start=1):
+        for part, rows in zip(parts, split, strict=True):
+            if not len(rows):
+                raise DataError(f"fold {number} of the cross-validation: there are no comparisons")
+            often = np.bincount(rows, minlength=len(comparisons)).astype(np.float64)
+            try:
+                part.append(replace(comparisons, weight=often * count).answers(ties).weight)
+            except DataError as error:
+                raise DataError(f"fold {number} of the cross-validation: {error}") from error
+    return FoldWeights(np.array(parts[0]), np.array(parts[1]))

@@ -44,6 +44,9 @@ class Model(Geometry, Prediction):
         How near the risk is to the least possible.
     additions : tuple of Addition
         Users who were fitted later, in the order in which they came; see `add_users`.
+    sharpness : float
+        By what margins are multiplied before they become probabilities: below 1 where answers
+        left out of cross-validation have shown the fit to be too sure of itself.
 
     Examples
     --------

@@ -55,6 +55,7 @@ class Parts(checks.Locked):
     region: Region
     certificate: Certificate
     additions: tuple[Addition, ...] = ()
+    sharpness: float = 1.0
 
     def __post_init__(self) -> None:
         """Keep read-only arrays, and refuse shapes that do not belong together."""

@@ -187,8 +187,9 @@ class Prediction(Parts):
                 f"the loss {loss.name!r} gives no probabilities; fit with logistic or probit, or "
                 "use the margins"
             )
+        sharp = self.sharpness * margins
         # f(-delta) rather than 1 - f(delta), which would round small probabilities of left to 0.
-        return np.column_stack([loss.probability(-margins), loss.probability(margins)])
+        return np.column_stack([loss.probability(-sharp), loss.probability(sharp)])
 
     def rank_items(
         self,

@@ -1,4 +1,4 @@
-"""Pictures of a fitted model: its metric, its spectrum, and a map of items and ideal points.
+"""Pictures of a fitted model: metric, spectrum, a map of items and ideal points, reliability.
 
 Every function returns a matplotlib ``Figure`` of its own and leaves pyplot's state alone, so it
 works in a notebook, in a server and without a screen. Matplotlib is imported on first use.
@@ -16,6 +16,7 @@ from crowdmetric.plots.files import draw_all, save
 from crowdmetric.plots.heat_map import plot_metric
 from crowdmetric.plots.item_map import plot_map
 from crowdmetric.plots.names import MissingGlyphWarning
+from crowdmetric.plots.reliability import plot_reliability
 
 __all__ = [
     "MissingGlyphWarning",
@@ -24,6 +25,7 @@ __all__ = [
     "metric",
     "plot_map",
     "plot_metric",
+    "plot_reliability",
     "plot_spectrum",
     "save",
     "spectrum",

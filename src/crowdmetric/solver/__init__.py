@@ -18,5 +18,6 @@ from __future__ import annotations
 from crowdmetric.solver.progress import Progress, ProgressLine
 from crowdmetric.solver.resamples import Resamples
 from crowdmetric.solver.solving import Path, Solution, solve
+from crowdmetric.solver.stack import Stack
 
-__all__ = ["Path", "Progress", "ProgressLine", "Resamples", "Solution", "solve"]
+__all__ = ["Path", "Progress", "ProgressLine", "Resamples", "Solution", "Stack", "solve"]

@@ -208,14 +208,12 @@ def mean_curvatures(crowd: Crowd, weights: Floats) -> tuple[float, float]:
     tuple of float
         Both means.
     """
-    table, d = crowd.reference, crowd.dimension
-    square = np.einsum("nd,nd->n", table, table)
-    left, right = crowd.up, crowd.down
-    # norm(a - b)^2 from norms and inner products: of x x', the inner product is (x_i' x_j)^2.
-    inner = np.einsum("td,td->t", table[left], table[right])
-    points = float(weights @ (square[left] + square[right] - 2 * inner))
-    metrics = float(weights @ (square[left] ** 2 + square[right] ** 2 - 2 * inner**2))
-    return metrics / (crowd.n_problems * d * (d + 1) / 2), points / (crowd.n_users * d)
+    of_metric, of_points = crowd.lengths
+    d = crowd.dimension
+    return (
+        float(weights @ of_metric) / (crowd.n_problems * d * (d + 1) / 2),
+        float(weights @ of_points) / (crowd.n_users * d),
+    )
 
 
 def arrow_fits(crowd: Crowd, packed: int) -> bool:

@@ -112,7 +112,7 @@ class Splitting:
         self._scores: ScoresCopy | None = None
         self.copies = self._make_copies()
         if self._dense:
-            self._joined = crowd.reference if self._frozen else joined_features(crowd.reference)
+            self._joined: Floats = self._joined_features() if previous is None else previous._joined
             self._shared = self._shared_curvature()
         parts = [copy.look(self._x) for copy in self.copies]
         if previous is not None:
@@ -124,10 +124,11 @@ class Splitting:
         self._last: tuple[Floats, Floats] | None = None
         self._refresh(weights)
         self._settled: tuple[list[Floats], list[Floats]] | None = None
-        # Resamples have their best points near that of the whole, so its curvature will do.
-        self._far = previous is None or previous.crowd is crowd
         cold = start is None and previous is None
         self._assessed = (0, np.inf if cold else 0.0)
+        # On a path, and for resamples, the curvature where it starts is good enough; a surprise is
+        # still noticed.
+        self._refreshes_early = previous is None
         self.iteration = 0
 
     def _make_copies(self) -> list[Copy]:
@@ -149,6 +150,11 @@ class Splitting:
             self._answers = AnswersCopy(self.crowd, loss, unit)
             copies.append(self._answers)
         return copies
+
+    def _joined_features(self) -> Floats:
+        """Return what margins are linear in, item by item."""
+        table = self.crowd.reference
+        return table if self._frozen else joined_features(table)
 
     def _shared_curvature(self) -> Floats | float:
         """Return the curvature that the margin bound's copy adds to every user, over rho."""
@@ -237,7 +243,8 @@ class Splitting:
             return np.zeros_like(self._x)
         margins = self.crowd.margins(*self.shape.open(self._x))
         late = self.iteration >= _LATE_REFRESH and self.iteration.bit_count() == 1
-        if (self._far and self.iteration == _FIRST_REFRESH) or late:
+        early = self.iteration == _FIRST_REFRESH and self._refreshes_early
+        if early or late:
             self._refresh(self._weights(margins))
         slopes = self.problem.loss.slope(margins)
         self._watch(margins, slopes)
@@ -261,8 +268,7 @@ class Splitting:
         """Return each problem's part of an inner product over the answers."""
         if self.crowd.n_problems == 1:
             return np.array([first @ second])
-        sums = np.bincount(self.crowd.problem, first * second, minlength=self.crowd.n_problems)
-        return sums.astype(np.float64)
+        return self.crowd.sums(first * second)
 
     def _advance(self, state: Floats) -> None:
         """Take over a state, with an exactly symmetric metric."""
