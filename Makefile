@@ -54,6 +54,6 @@ $(VENV)/.runtime: pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.runtime
 	@echo "Adding the tools for tests to $(VENV) (once)"
 	@$(PIP) --editable '.[test]'
-	@command -v chromium google-chrome >/dev/null || timeout 300 $(BIN)/python -m playwright install --only-shell chromium \
+	@command -v chromium google-chrome >/dev/null || timeout 120 $(BIN)/python -m playwright install --only-shell chromium \
 	    >/dev/null 2>&1 || echo "No Chromium to be had: the tests of reports in a browser are skipped" >&2
 	@touch $@
