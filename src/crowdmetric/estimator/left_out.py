@@ -8,6 +8,7 @@ probabilities made with this number, the sharpness, by which margins are multipl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,13 +78,13 @@ class LeftOut:
         float
             Below 1 if the fits are too sure of themselves.
         """
-        if not (isinstance(loss, Link) and isinstance(loss, CurvedLoss)):
+        if not (isinstance(loss, Link) and isinstance(loss, CurvedLoss) and self.margins.any()):
             return 1.0
         z, t = self.margins, 1.0
         for _ in range(_STEPS):
             slope = float(self.share @ (loss.slope(t * z) * z))
             bend = float(self.share @ (loss.curvature(t * z) * z**2))
-            step = -slope / bend if bend > 0 else -np.sign(slope) * np.inf
+            step = -slope / bend if bend > 0 else -math.copysign(math.inf, slope)
             new = float(np.clip(t + step, max(t / 9, _LEAST), min(9 * t, most)))
             if abs(new - t) <= _NEAR * t:
                 return new
