@@ -223,7 +223,8 @@ def _fit(
         threads=threads,
         progress=progress,
     ).fit(comparisons)
-    margins = held_out_margins(
+    # As sure as the answers left out let one be: a wide radius alone is surer than it should be.
+    margins = chosen.model_.sharpness * held_out_margins(
         comparisons,
         items,
         chosen.region_,

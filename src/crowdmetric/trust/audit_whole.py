@@ -140,7 +140,7 @@ def _judged(model: Model, rounds: Rounds, apart: bool, groups: Sequence[Groups])
     """Return the tables."""
     margins, gap = _predicted(model, rounds, apart)
     answers = rounds.answers
-    left_out = LeftOut.of(margins, answers, model.loss)
+    left_out = LeftOut.of(model.sharpness * margins, answers, model.loss)
     return Audit(
         overall=measured("model", left_out, answers),
         people=per_person(left_out, answers),
