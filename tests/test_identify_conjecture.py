@@ -87,7 +87,7 @@ def test_a_counterexample_is_saved_with_all_that_it_takes_to_check_it(tmp_path, 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ("conjecture color-test", 2, "conjecture has trials of its own, other than those of the figures"),
+        ("conjecture color-test", 2, "conjecture has trials of its own"),
         ("conjecture --trials 0", 2, "--trials"),
         ("conjectures", 2, "there is no figure 'conjectures'"),
         ("conjecture --trials 5 --out taken", 1, "taken"),
