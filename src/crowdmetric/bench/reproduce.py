@@ -73,15 +73,15 @@ def bench_reproduce(settings: Settings, stream: TextIO) -> list[Row]:
                 if (row := _measure(sample, worker, settings.limit)) is not None:
                     rows.append(row | {"trial": trial})
     whole = _mean(rows) | {"bench": "reproduce", "experiment": "all", "needed": _NEEDED}
-    whole["met"] = bool(whole["papers_ratio"] >= _NEEDED)
-    whole["met_by_fastest"] = bool(whole["fastest_ratio"] >= _NEEDED)
+    whole["met"] = bool(whole["fastest_ratio"] >= _NEEDED)  # the fastest peer counts
+    whole["met_by_papers"] = bool(whole["papers_ratio"] >= _NEEDED)
     print(_table(rows), file=stream)
     print(
         f"\nThe whole set, per fit: ours {whole['ours'] * 1e3:.1f} ms; at least {_NEEDED:g} times "
         f"as long is asked for.\nThe paper's solvers: {whole['papers'] * 1e3:.0f} ms, "
-        f"{whole['papers_ratio']:.1f} times as long: {_verdict(whole['met'])}\n{_FASTEST}: "
+        f"{whole['papers_ratio']:.1f} times as long: {_verdict(whole['met_by_papers'])}\n{_FASTEST}: "
         f"{whole['fastest'] * 1e3:.0f} ms, {whole['fastest_ratio']:.1f} times as long: "
-        f"{_verdict(whole['met_by_fastest'])}",
+        f"{_verdict(whole['met'])}",
         file=stream,
     )
     return [*rows, whole]
