@@ -23,7 +23,6 @@ from crowdmetric.paper.experiments import (
     full_plan,
     quick_plan,
 )
-from crowdmetric.paper.people import People, people
 from crowdmetric.paper.reproduce import reproduce
 from crowdmetric.paper.results import Results, provenance
 from crowdmetric.paper.rows import MEASURES
@@ -33,6 +32,7 @@ from crowdmetric.problem import Problem
 from crowdmetric.regions import by_name
 from crowdmetric.simulation import oracle_radii
 from crowdmetric.solver import solve
+from crowdmetric.trust import People, people
 
 SMALL = {"dimension": 3, "items": 20, "users": 4, "test_pairs": 50}
 REGIMES = tuple(

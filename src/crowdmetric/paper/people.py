@@ -3,88 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdmetric.checks import Floats
-from crowdmetric.comparisons import Comparisons
 from crowdmetric.paper.colour_data import ColourData, read_colours
 from crowdmetric.paper.colours import Colours
 from crowdmetric.paper.experiments import COLOURS, Experiment
 from crowdmetric.paper.results import Results
 from crowdmetric.readers import write_table
-from crowdmetric.trust.answers_lean import lean
-from crowdmetric.trust.answers_repeats import repeats
+from crowdmetric.trust.self_agreement import people
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["People", "draw_people", "people", "write_people"]
-
-
-@dataclass(frozen=True, eq=False)
-class People:
-    """What each person's answers say about their answering.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The persons.
-    answered : ndarray of shape (K,)
-        How many answers each gave.
-    agreement : ndarray of shape (K,)
-        The share of pairs asked both ways round that got the same colour as an answer.
-    left : ndarray of shape (K,)
-        The share of answers for the colour on the left.
-    """
-
-    names: tuple[str, ...]
-    answered: Floats
-    agreement: Floats
-    left: Floats
-
-    @property
-    def ceiling(self) -> Floats:
-        """The accuracy that no predictor can exceed on average, for each person.
-
-        If a pair is answered independently each time, with probability p for its favourite,
-        the two answers agree with probability a = (1 + (2p - 1)^2) / 2, and the best guess is right
-        with probability (1 + |2p - 1|) / 2. By Jensen's inequality the mean of the latter over
-        pairs is at most (1 + sqrt(2a - 1)) / 2.
-
-        Examples
-        --------
-        >>> People(("ann",), np.array([10.0]), np.array([0.82]), np.array([0.5])).ceiling
-        array([0.9])
-        """
-        result: Floats = (1 + np.sqrt(np.maximum(2 * self.agreement - 1, 0.0))) / 2
-        return result
-
-
-def people(answers: Comparisons) -> People:
-    """Look at how each person answered.
-
-    Parameters
-    ----------
-    answers : Comparisons
-        With pairs that are asked both ways round.
-
-    Returns
-    -------
-    People
-        A person without such a pair has an agreement of nan.
-
-    Examples
-    --------
-    >>> people(Comparisons.from_arrays([[0, 0, 1], [0, 1, 0]], [-1, 1])).agreement
-    array([1.])
-    """
-    given = np.bincount(answers.user, minlength=answers.n_users).astype(np.float64)
-    names = tuple(map(str, answers.users))
-    return People(names, given, repeats(answers).agreement, lean(answers).left)
+__all__ = ["draw_people", "write_people"]
 
 
 def write_people(data: ColourData, path: Path) -> None:
